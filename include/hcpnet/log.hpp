@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hcpnet {
+
+enum class LogLevel : std::uint8_t { debug, info, warning, error };
+[[nodiscard]] std::string_view to_string(LogLevel level) noexcept;
+
+/// One thing that happened. Never holds a secret or a whole packet.
+struct LogRecord {
+  LogLevel level = LogLevel::info;
+  std::string component;  ///< "stack", "dhcp", "dns", "proxy", "admin"
+  std::string message;    ///< a fixed sentence: "lease bound"; what varies is in the fields
+  std::vector<std::pair<std::string, std::string>> fields;
+};
+
+/// Where records go. Called on the engine's thread: must not block and must not throw. An empty sink drops everything.
+using LogSink = std::function<void(const LogRecord&)>;
+
+/// What an engine holds: a sink and its own name.
+class Logger {
+ public:
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+  Logger() = default;
+  Logger(LogSink sink, std::string component) : sink_(std::move(sink)), component_(std::move(component)) {}
+
+  void debug(std::string_view message, Fields fields = {}) const { write(LogLevel::debug, message, std::move(fields)); }
+  void info(std::string_view message, Fields fields = {}) const { write(LogLevel::info, message, std::move(fields)); }
+  void warning(std::string_view message, Fields fields = {}) const { write(LogLevel::warning, message, std::move(fields)); }
+  void error(std::string_view message, Fields fields = {}) const { write(LogLevel::error, message, std::move(fields)); }
+
+ private:
+  void write(LogLevel level, std::string_view message, Fields fields) const;
+
+  LogSink sink_;
+  std::string component_;
+};
+
+/// Bytes from outside made safe for a log line: printable ASCII stays, everything else becomes \xHH; cut after `max_bytes`.
+[[nodiscard]] std::string printable(std::string_view text, std::size_t max_bytes = 256);
+
+}  // namespace hcpnet
