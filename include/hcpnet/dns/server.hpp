@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <hcpnet/clock.hpp>
+#include <hcpnet/dns/config.hpp>
+#include <hcpnet/log.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hcpnet::dns {
+
+/// Limits and collaborators of a Server. Each limit has a counter in ServerStats.
+struct ServerOptions {
+  std::size_t max_tcp_connections = 512;
+  std::chrono::milliseconds tcp_idle_timeout{10'000};
+  std::size_t max_pending_forwards = 4096;
+  std::chrono::milliseconds upstream_timeout{2'000};  ///< per upstream and attempt
+  std::size_t max_cache_bytes = 8 * 1024 * 1024;
+  /// Binds this port instead of the configured one; 0 lets the system choose (the same for UDP and TCP).
+  std::map<std::uint16_t, std::uint16_t> port_map;
+  std::string resolv_conf_path = "/etc/resolv.conf";
+  Clock* clock = &system_clock();
+  Logger log;
+};
+
+/// Counters since start, and gauges; names as in docs/metrics.md.
+struct ServerStats {
+  std::uint64_t queries_udp = 0, queries_tcp = 0;
+  std::map<std::string, std::uint64_t> responses;  ///< by RCODE name: "NOERROR", "NXDOMAIN", ...
+  std::map<std::string, std::uint64_t> by_view;
+  std::map<std::string, std::uint64_t> dropped;    ///< by reason: "short", "is_response", "tcp_limit", ...
+  std::uint64_t forwarded = 0, forward_failures = 0, cache_hits = 0, cache_entries = 0, pending_forwards = 0;
+};
+
+struct BoundListener {
+  Endpoint configured;
+  Endpoint bound;
+};
+
+/// Answers for its zones, forwards the rest. Authoritative data by view (RFC 1034, 1035, 2308, 4592, 6891).
+///
+/// All calls on the executor's thread (one thread), or before it runs.
+class Server {
+ public:
+  Server(boost::asio::any_io_executor executor, ServerOptions options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// Binds every listener, UDP and TCP; all or nothing. Throws boost::system::system_error that names the address and the reason.
+  void start(Config config);
+  /// Answers from `config` from now on; queries in flight finish under the old one. Precondition: the same listeners.
+  void replace(Config config);
+  void stop(std::function<void()> done);
+
+  [[nodiscard]] std::vector<BoundListener> listeners() const;
+  [[nodiscard]] ServerStats stats() const;
+  [[nodiscard]] const Config& config() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace hcpnet::dns

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <hcpnet/clock.hpp>
+#include <hcpnet/log.hpp>
+#include <hcpnet/proxy/route_table.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hcpnet::proxy {
+
+/// Limits and collaborators of an Engine. Each limit has a counter in EngineStats for the times it was hit.
+struct EngineOptions {
+  std::chrono::milliseconds inspect_timeout{5'000};  ///< from accept to a complete ClientHello
+  std::size_t max_hello_bytes = 16 * 1024;
+  std::size_t max_connections = 10'000;              ///< accepted and not yet closed, all listeners
+  std::chrono::milliseconds drain_timeout{5'000};    ///< how long stop() lets tunnels finish
+  /// Binds this port instead of the configured one; 0 lets the system choose. Routing still goes by the configured port.
+  std::map<std::uint16_t, std::uint16_t> port_map;
+  Clock* clock = &system_clock();
+  Logger log;
+};
+
+/// Counters since start, and gauges; names as in docs/metrics.md.
+struct EngineStats {
+  std::uint64_t accepted = 0;
+  std::uint64_t active = 0;               ///< gauge
+  std::uint64_t limit_refused = 0;        ///< max_connections
+  std::uint64_t inspect_timeouts = 0;
+  std::uint64_t hello_too_large = 0;
+  std::uint64_t hello_malformed = 0;
+  std::uint64_t closed_before_hello = 0;  ///< the client went away before its ClientHello was complete
+  std::uint64_t connect_failures = 0;     ///< no endpoint of the backend could be reached
+  std::uint64_t idle_timeouts = 0;
+  std::uint64_t downstream_resets = 0;
+  std::uint64_t upstream_resets = 0;
+  std::uint64_t bytes_to_backend = 0;
+  std::uint64_t bytes_to_client = 0;
+  std::map<std::string, std::uint64_t> decisions;  ///< by to_string(Rule)
+  struct PerBackend {
+    std::uint64_t total = 0, active = 0, connect_failures = 0;
+  };
+  std::map<std::string, PerBackend> backends;
+};
+
+struct BoundListener {
+  Endpoint configured;
+  Endpoint bound;  ///< with the port that the system gave
+};
+
+/// Accepts connections, reads the ClientHello, chooses a backend and copies bytes both ways, never changing one.
+///
+/// All calls on the executor's thread (one thread), or before it runs. The destructor closes everything at once.
+class Engine {
+ public:
+  Engine(boost::asio::any_io_executor executor, EngineOptions options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Binds every listener of the table; all or nothing. Throws boost::system::system_error that names the address and the reason.
+  void start(std::shared_ptr<const RouteTable> table);
+  /// New connections follow `table` from now on; established tunnels are not touched. Precondition: the same listener addresses.
+  void replace(std::shared_ptr<const RouteTable> table);
+  /// Which cluster a client address belongs to, from now on.
+  void set_source_clusters(SourceClusters clusters);
+  /// Stops accepting at once, lets tunnels finish for `drain_timeout`, then closes them and calls `done`.
+  void stop(std::function<void()> done);
+
+  [[nodiscard]] std::vector<BoundListener> listeners() const;
+  [[nodiscard]] EngineStats stats() const;
+  [[nodiscard]] std::shared_ptr<const RouteTable> table() const;
+  [[nodiscard]] const SourceClusters& source_clusters() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace hcpnet::proxy

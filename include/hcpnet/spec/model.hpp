@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <hcpnet/net.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// The kinds as a user writes them: plain values with every field, defaults applied, nothing checked across fields.
+/// Sources: hostedcluster.densityops.com/v1alpha1 (oooi, both generations of its CRDs) and hcpnet.io/v1alpha1 (docs/spec.md).
+/// Text fields hold text: what is an address or a host name is decided by spec/validate, which yields ValidSet.
+namespace hcpnet::spec {
+
+inline constexpr std::string_view kOooiApiVersion = "hostedcluster.densityops.com/v1alpha1";
+inline constexpr std::string_view kHcpnetApiVersion = "hcpnet.io/v1alpha1";
+
+using StringMap = std::map<std::string, std::string>;
+
+struct ObjectMeta {
+  std::string name;
+  std::string namespace_ = "default";
+  StringMap labels;
+  StringMap annotations;
+  std::string uid;
+  /// RFC 3339 as the API server writes it; empty in a file that a person wrote. Decides who wins among observed objects.
+  std::string creation_timestamp;
+  /// "namespace/name"
+  [[nodiscard]] std::string key() const { return namespace_ + '/' + name; }
+};
+
+// --- Infra --------------------------------------------------------------------------------------------------------------------
+
+enum class AttachmentKind : std::uint8_t { network_attachment_definition, cluster_user_defined_network };
+enum class Topology : std::uint8_t { localnet, layer2, layer3 };
+enum class Role : std::uint8_t { secondary, primary };
+enum class Exposure : std::uint8_t { layer2, bgp };
+enum class Ipam : std::uint8_t { dhcp, external, ovn_kubernetes };
+
+struct NetworkAttachment {
+  AttachmentKind kind = AttachmentKind::network_attachment_definition;
+  std::string name;
+  std::optional<std::string> namespace_;
+};
+
+struct NetworkConfig {
+  std::string cidr;
+  std::optional<std::string> gateway;
+  std::optional<std::string> network_attachment_definition;  ///< legacy form
+  std::optional<std::string> network_attachment_namespace;   ///< legacy form
+  std::optional<NetworkAttachment> attachment;               ///< structured form, like the five fields below
+  std::optional<Topology> topology;
+  std::optional<Role> role;
+  std::optional<Exposure> exposure;
+  std::optional<Ipam> ipam;
+  std::optional<std::string> route_advertisements_ref;  ///< routeAdvertisementsRef.name
+  std::vector<std::string> dns_servers;                 ///< addresses, "resolv.conf" or "node"
+};
+
+struct DhcpComponent {
+  bool enabled = true;
+  std::optional<std::string> server_ip, range_start, range_end, image;
+  std::string lease_time = "1h";
+};
+struct DnsComponent {
+  bool enabled = true;
+  std::optional<std::string> server_ip, image;
+  std::optional<std::string> base_domain, cluster_name;  ///< legacy Infra only: the one cluster it names itself
+};
+struct ProxyComponent {
+  bool enabled = true;
+  std::optional<std::string> server_ip, internal_proxy_service;
+  std::optional<std::string> control_plane_namespace;  ///< legacy Infra only
+  std::optional<std::string> api_server_service;       ///< legacy Infra only; nothing ever read it
+  std::string proxy_image = "envoyproxy/envoy:v1.36.4";
+  std::string manager_image = "quay.io/cldmnky/oooi:latest";
+};
+
+struct Infra {
+  ObjectMeta metadata;
+  NetworkConfig network;
+  std::optional<DhcpComponent> dhcp;  ///< absent: not wanted
+  std::optional<DnsComponent> dns;
+  std::optional<ProxyComponent> proxy;
+};
+
+// --- InfraClusterAttachment ---------------------------------------------------------------------------------------------------
+
+struct ExternalService {
+  bool enabled = false;
+  std::optional<std::string> address_pool_name;
+  StringMap labels, annotations;
+};
+struct AppsIngress {
+  bool enabled = false;
+  std::optional<std::string> address_pool_name, address_pool_range;  ///< metallb.addressPoolName, .ipAddressPoolRange
+  std::optional<std::string> l2_advertisement_name;
+  std::string service_name = "oooi-ingress";
+  std::string service_namespace = "openshift-ingress";
+  StringMap service_labels, service_annotations;
+  std::uint16_t http_port = 80, https_port = 443;
+};
+
+struct InfraClusterAttachment {
+  ObjectMeta metadata;
+  std::string infra_name;  ///< infraRef.name, in the attachment's own namespace
+  std::string hosted_cluster_name;
+  std::string hosted_cluster_namespace = "clusters";
+  std::string cluster_name;  ///< dns.clusterName
+  std::string base_domain;   ///< dns.baseDomain
+  std::optional<std::string> control_plane_namespace;
+  std::string api_server_service = "kube-apiserver";
+  ExternalService external_service;
+  AppsIngress apps_ingress;
+  /// status.appsIngressStatus.externalIP, where the object was read from a cluster
+  std::optional<std::string> observed_apps_ip;
+};
+
+// --- single servers -----------------------------------------------------------------------------------------------------------
+
+struct DhcpOption {
+  std::uint8_t code = 0;  ///< 1 to 254
+  std::string value;
+};
+struct DHCPServer {
+  ObjectMeta metadata;
+  std::string cidr, gateway, server_ip;  ///< server_ip may carry a prefix length
+  std::vector<std::string> dns_servers;
+  std::optional<std::string> network_attachment_name, network_attachment_namespace;
+  std::string range_start, range_end, lease_time = "1h";
+  std::vector<DhcpOption> options;
+  std::string image = "ghcr.io/cldmnky/hyperdhcp:latest";
+};
+
+struct StaticEntry {
+  std::string hostname, ip;
+};
+struct DNSServer {
+  ObjectMeta metadata;
+  std::string server_ip, proxy_ip;  ///< server_ip may carry a prefix length
+  std::optional<std::string> internal_proxy_ip, secondary_network_cidr, network_attachment_name, network_attachment_namespace;
+  std::uint16_t dns_port = 53;
+  std::string hosted_cluster_domain;
+  std::vector<StaticEntry> static_entries;
+  std::vector<std::string> upstream_dns;  ///< addresses with optional port, "resolv.conf" or "node"
+  std::string image = "quay.io/cldmnky/oooi:latest", reload_interval = "5s", cache_ttl = "30s";
+};
+
+enum class Protocol : std::uint8_t { tcp, udp };
+struct ProxyBackend {
+  std::string name, hostname;
+  std::vector<std::string> alternate_hostnames;
+  std::uint16_t port = 0;
+  std::string target_service, target_namespace;
+  std::uint16_t target_port = 0;
+  Protocol protocol = Protocol::tcp;
+  std::chrono::seconds timeout{30};  ///< timeoutSeconds: the connect timeout
+  std::vector<std::string> source_prefix_ranges;
+};
+struct ProxyServer {
+  ObjectMeta metadata;
+  std::string server_ip;  ///< may carry a prefix length
+  std::optional<std::string> network_attachment_name, network_attachment_namespace;
+  std::vector<ProxyBackend> backends;
+  ExternalService external_service;
+  std::string proxy_image = "envoyproxy/envoy:v1.36.4", manager_image = "quay.io/cldmnky/oooi:latest";
+  std::uint16_t port = 443, xds_port = 18000;
+  std::string log_level = "info";
+};
+
+// --- hcpnet.io: what oooi has no field for, attached by targetRef -----------------------------------------------------------
+
+/// The object that a policy refines, in the policy's own namespace.
+struct TargetRef {
+  std::string kind, name;
+};
+
+/// Refines DHCP of an Infra or a DHCPServer.
+struct DHCPPolicy {
+  ObjectMeta metadata;
+  TargetRef target;
+  bool authoritative = true;                    ///< answer NAK for what is known to be wrong (RFC 2131 section 4.3.2)
+  std::vector<DhcpOption> options;              ///< sent in addition, or instead of what hcpnet computes
+  struct Reservation {
+    std::string mac_address, address;
+    std::optional<std::string> host_name;
+  };
+  std::vector<Reservation> reservations;
+};
+/// Refines DNS of an Infra or a DNSServer.
+struct DNSPolicy {
+  ObjectMeta metadata;
+  TargetRef target;
+  std::chrono::seconds record_ttl{30};  ///< recordTTLSeconds, 1 to 86400
+  std::vector<StaticEntry> entries;     ///< published in addition, in the VLAN view
+  struct ExtraView {
+    std::string name;
+    std::vector<std::string> client_prefixes;
+    std::optional<std::string> proxy_address;  ///< what the published names resolve to for these clients
+  };
+  std::vector<ExtraView> views;
+};
+/// Refines the proxy of an Infra or a ProxyServer.
+struct ProxyPolicy {
+  ObjectMeta metadata;
+  TargetRef target;
+  std::optional<std::chrono::seconds> connect_timeout;  ///< connectTimeoutSeconds; 30 s where the backend says nothing else
+  std::optional<std::chrono::seconds> idle_timeout;     ///< idleTimeoutSeconds; absent: established tunnels never time out
+  std::optional<std::chrono::seconds> inspect_timeout;  ///< inspectTimeoutSeconds; 5 s
+  std::uint32_t max_connections = 10000;
+  bool publish_api_on_443 = false;  ///< the API server also answers names and, for its own workers, no name on port 443
+};
+
+}  // namespace hcpnet::spec

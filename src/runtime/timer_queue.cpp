@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/timer_queue.hpp"
+
+namespace hcpnet::runtime {
+
+TimerQueue::TimerQueue(boost::asio::any_io_executor executor, Clock& clock)
+    : clock_(clock), timer_(std::move(executor)), self_(std::make_shared<TimerQueue*>(this)) {
+  clock_.on_jump([weak = std::weak_ptr(self_)] {
+    if (const auto self = weak.lock(); self && *self) (*self)->run_due();
+  });
+}
+
+TimerQueue::~TimerQueue() { *self_ = nullptr; }
+
+TimerQueue::Id TimerQueue::at(Time deadline, std::function<void()> callback) {
+  const Id id{deadline, next_++};
+  const bool is_first = pending_.empty() || id < pending_.begin()->first;
+  pending_.emplace(id, std::move(callback));
+  if (is_first) arm();
+  return id;
+}
+
+TimerQueue::Id TimerQueue::after(std::chrono::nanoseconds delay, std::function<void()> callback) {
+  return at(now() + std::chrono::duration_cast<Time::duration>(delay), std::move(callback));
+}
+
+void TimerQueue::cancel(const Id& id) { pending_.erase(id); }
+
+void TimerQueue::run_due() {
+  const std::weak_ptr<TimerQueue*> weak = self_;
+  while (!pending_.empty() && pending_.begin()->first.first <= now()) {
+    const auto callback = std::move(pending_.begin()->second);
+    pending_.erase(pending_.begin());
+    callback();  // may add, cancel, or destroy this queue
+    if (const auto self = weak.lock(); !self || !*self) return;
+  }
+  arm();
+}
+
+void TimerQueue::arm() {
+  if (pending_.empty()) return;
+  if (&clock_ != &system_clock()) return;  // a held clock calls run_due() itself
+  timer_.expires_at(pending_.begin()->first.first);
+  timer_.async_wait([weak = std::weak_ptr(self_)](boost::system::error_code ec) {
+    if (const auto self = weak.lock(); !ec && self && *self) (*self)->run_due();
+  });
+}
+
+}  // namespace hcpnet::runtime
