@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <hcpnet/diagnostic.hpp>
+#include <hcpnet/spec/model.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hcpnet::spec {
+
+/// One file's text. A name that ends in ".json" is read as JSON, any other as YAML.
+struct SourceText {
+  std::string name;  ///< as the user named it; "-" for standard input
+  std::string text;
+};
+
+/// Bounds of what is read. Passing one is one error, with code and line, and ends the reading of that file.
+struct LoadLimits {
+  std::size_t max_file_bytes = 4 * 1024 * 1024;  ///< file-limit
+  std::size_t max_depth = 64;                    ///< depth-limit
+  std::size_t max_nodes = 100'000;               ///< alias-limit: nodes of one file, aliases expanded
+  std::size_t max_errors = Diagnostics::kDefaultMaxErrors;
+};
+
+/// Every object of a set of files, each with the place it came from.
+struct SpecSet {
+  template <class Kind>
+  struct Object {
+    Kind value;
+    Origin origin;  ///< file, document and the positions of its fields, for problems found later
+  };
+  std::vector<Object<Infra>> infras;
+  std::vector<Object<InfraClusterAttachment>> attachments;
+  std::vector<Object<DHCPServer>> dhcp_servers;
+  std::vector<Object<DNSServer>> dns_servers;
+  std::vector<Object<ProxyServer>> proxy_servers;
+  std::vector<Object<DHCPPolicy>> dhcp_policies;
+  std::vector<Object<DNSPolicy>> dns_policies;
+  std::vector<Object<ProxyPolicy>> proxy_policies;
+  Diagnostics problems;  ///< what could not be read; fields it concerns hold their defaults and are left out of later rules
+};
+
+/// Reads objects and checks them one value at a time. Never throws but std::bad_alloc.
+[[nodiscard]] SpecSet load(const std::vector<SourceText>& sources, const LoadLimits& limits = {});
+
+}  // namespace hcpnet::spec

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <hcpnet/diagnostic.hpp>
+#include <hcpnet/net.hpp>
+#include <hcpnet/result.hpp>
+#include <hcpnet/spec/load.hpp>
+#include <hcpnet/spec/model.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// What has passed every rule: addresses are addresses, names are names, nothing collides. Inner code takes only these.
+namespace hcpnet::spec {
+
+/// A resolver that the spec names.
+enum class ResolverWord : std::uint8_t { resolv_conf, node };  ///< the process's /etc/resolv.conf; the node's
+using Resolver = std::variant<Endpoint, ResolverWord>;         ///< port 53 unless given
+
+/// One hosted cluster on a network, from an attachment or from a legacy Infra.
+struct ValidCluster {
+  std::string name;                     ///< of the attachment; of a legacy Infra: dns.clusterName
+  std::string hosted_cluster;           ///< "namespace/name" of the HostedCluster: the identity of the cluster everywhere
+  std::string domain;                   ///< "<clusterName>.<baseDomain>", lower case
+  std::string control_plane_namespace;
+  std::optional<Ipv4Range> apps_pool;   ///< enabled appsIngress
+  std::optional<Ipv4> apps_vip;         ///< observed; absent until the load balancer has given one
+  std::uint16_t apps_http_port = 80, apps_https_port = 443;
+};
+
+struct ValidDhcp {
+  Ipv4 server_ip;
+  Ipv4Range pool;
+  std::chrono::seconds lease_time{3600};
+  std::vector<DhcpOption> options;
+};
+struct ValidDns {
+  Ipv4 server_ip;
+};
+struct ValidProxy {
+  Ipv4 server_ip;
+  std::optional<std::string> internal_proxy_service;  ///< an IPv4 address, or "service.namespace" with anything after it
+};
+
+/// A DHCPPolicy, DNSPolicy or ProxyPolicy after parsing; every field has its default where there is no policy.
+struct ValidDhcpPolicy {
+  bool authoritative = true;
+  std::vector<DhcpOption> options;
+  struct Reservation {
+    MacAddress mac;
+    Ipv4 address;
+    std::string host_name;
+  };
+  std::vector<Reservation> reservations;
+};
+struct ValidDnsPolicy {
+  std::chrono::seconds record_ttl{30};
+  struct Entry {
+    std::string hostname;  ///< may begin with "*."
+    Ipv4 address;
+  };
+  std::vector<Entry> entries;
+  struct ExtraView {
+    std::string name;
+    std::vector<Cidr> clients;
+    std::optional<Ipv4> proxy_address;
+  };
+  std::vector<ExtraView> views;
+};
+struct ValidProxyPolicy {
+  std::optional<std::chrono::seconds> connect_timeout, idle_timeout, inspect_timeout;
+  std::uint32_t max_connections = 10000;
+  bool publish_api_on_443 = false;
+};
+
+struct ValidInfra {
+  ObjectMeta metadata;
+  Ipv4Cidr cidr;
+  std::optional<Ipv4> gateway;
+  std::vector<Resolver> dns_servers;
+  std::optional<ValidDhcp> dhcp;  ///< only what is present and enabled
+  std::optional<ValidDns> dns;
+  std::optional<ValidProxy> proxy;
+  std::vector<ValidCluster> clusters;  ///< ordered by name
+  ValidDhcpPolicy dhcp_policy;
+  ValidDnsPolicy dns_policy;
+  ValidProxyPolicy proxy_policy;
+  Infra spec;  ///< as written: images, attachment names, what only manifests need
+};
+
+struct ValidDhcpServer {
+  ObjectMeta metadata;
+  Ipv4Cidr cidr;
+  Ipv4 gateway;
+  ValidDhcp dhcp;
+  std::vector<Ipv4> dns_servers;
+  ValidDhcpPolicy policy;
+};
+struct ValidDnsServer {
+  ObjectMeta metadata;
+  Ipv4 server_ip, proxy_ip;
+  std::optional<Ipv4> internal_proxy_ip;
+  std::optional<Cidr> secondary_network;
+  std::uint16_t port = 53;
+  std::string domain;  ///< hostedClusterDomain, lower case
+  std::vector<ValidDnsPolicy::Entry> entries;
+  std::vector<Resolver> upstreams;
+  std::chrono::seconds cache_ttl{30};
+  ValidDnsPolicy policy;
+};
+struct ValidProxyBackend {
+  std::string name;
+  std::vector<std::string> hostnames;  ///< hostname first, then the alternates; lower case
+  std::uint16_t port = 0;
+  std::string target_service;          ///< a Service name, or an IPv4 address
+  std::string target_namespace;
+  std::uint16_t target_port = 0;
+  Protocol protocol = Protocol::tcp;
+  std::chrono::seconds connect_timeout{30};
+  std::vector<Cidr> sources;           ///< empty: every client
+};
+struct ValidProxyServer {
+  ObjectMeta metadata;
+  Ipv4 server_ip;
+  std::vector<ValidProxyBackend> backends;
+  ValidProxyPolicy policy;
+};
+
+struct ValidSet {
+  std::vector<ValidInfra> infras;
+  std::vector<ValidDhcpServer> dhcp_servers;
+  std::vector<ValidDnsServer> dns_servers;
+  std::vector<ValidProxyServer> proxy_servers;
+  std::vector<InfraClusterAttachment> attachments;  ///< as written, for manifests
+  Diagnostics warnings;                             ///< what is accepted and yet worth a look
+};
+
+/// Checks every rule of docs/spec.md over the whole set. All problems at once; the error holds the warnings too.
+[[nodiscard]] Result<ValidSet, Diagnostics> validate(const SpecSet& set);
+
+/// load() and validate() in one: problems of both kinds at once.
+[[nodiscard]] Result<ValidSet, Diagnostics> check(const std::vector<SourceText>& sources, const LoadLimits& limits = {});
+
+}  // namespace hcpnet::spec
