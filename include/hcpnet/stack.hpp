@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <hcpnet/clock.hpp>
+#include <hcpnet/dhcp/lease.hpp>
+#include <hcpnet/dhcp/server.hpp>
+#include <hcpnet/diagnostic.hpp>
+#include <hcpnet/dns/server.hpp>
+#include <hcpnet/dns/zone.hpp>
+#include <hcpnet/log.hpp>
+#include <hcpnet/net.hpp>
+#include <hcpnet/proxy/engine.hpp>
+#include <hcpnet/result.hpp>
+#include <hcpnet/spec/load.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace hcpnet {
+
+/// Something that happened in a running stack and that its owner may want to act on.
+struct StackEvent {
+  enum class Kind : std::uint8_t { lease, reloaded, reload_refused };
+  Kind kind = Kind::lease;
+  std::optional<dhcp::LeaseEvent> lease;  ///< with Kind::lease
+  Diagnostics diagnostics;                ///< with Kind::reload_refused: why; with Kind::reloaded: warnings
+};
+
+struct StackOptions {
+  std::vector<std::string> files;      ///< one set: YAML or JSON, "-" is standard input; read again at each reload
+  std::vector<spec::SourceText> texts; ///< the same, from memory
+  std::vector<std::string> observed;   ///< what `kubectl get -o yaml` printed
+  std::vector<std::string> endpoints;  ///< maps "namespace/service:port: [address:port, ...]"
+  std::string state_dir;               ///< holds leases.db; needed when the set has DHCP; must exist
+  std::vector<IpAddress> pod_addresses;  ///< DNS and proxy listen here as well: this process's addresses on the management side
+  /// Binds another port than the configured one; 0 lets the system choose. What is not named stays as configured.
+  std::map<std::uint16_t, std::uint16_t> port_map;
+  std::string admin_socket;                ///< path of the admin unix socket (mode 0600); empty: none
+  std::optional<Endpoint> admin_tcp;       ///< admin over TCP; refused unless it is a loopback address
+  std::optional<Endpoint> observe;         ///< read-only /healthz, /readyz, /metrics
+  bool watch = false;                      ///< reload when a file changes
+  Clock* clock = &system_clock();
+  LogSink log;                             ///< on the stack's thread
+  std::function<void(const StackEvent&)> on_event;  ///< on the stack's thread; must not call back into the stack
+};
+
+struct StackListener {
+  std::string service;  ///< "dhcp", "dns", "proxy", "admin", "observe"
+  std::string owner;    ///< the object that asked for it, "namespace/name"; empty for admin and observe
+  Endpoint configured;
+  Endpoint bound;
+};
+
+/// Where a connection would go, and why.
+struct RouteExplanation {
+  std::string proxy;       ///< the Infra or ProxyServer, "namespace/name"
+  Endpoint listener;       ///< as configured
+  std::string server_name; ///< as asked; empty: none was sent
+  IpAddress source;
+  std::string source_cluster;  ///< the hosted cluster that the source is known to belong to; empty: none
+  std::string rule;            ///< to_string(proxy::Rule)
+  std::string matched;         ///< the name or wildcard that matched; empty: none
+  std::string backend;         ///< empty: the connection is closed
+  std::vector<std::string> targets;  ///< "address:port", or one "host:port" that is resolved when dialled
+};
+
+struct StackZone {
+  std::string server;  ///< the Infra or DNSServer, "namespace/name"
+  std::string view;
+  std::vector<Cidr> clients;
+  std::shared_ptr<const dns::Zone> zone;
+};
+
+struct StackStats {
+  dhcp::ServerStats dhcp;
+  std::map<std::string, dns::ServerStats> dns;        ///< by owner
+  std::map<std::string, proxy::EngineStats> proxies;  ///< by owner
+  std::uint64_t reloads = 0, reloads_refused = 0;
+};
+
+/// DHCP, DNS and proxy of one set of specs, in one thread: start, look inside, reload, stop.
+///
+/// With a thread of its own (first constructor) every member function may be called from any other thread. On an io_context of the
+/// embedder (second) call them on the thread that runs it, or while nobody does; stop() there returns at once and `stopped` tells the end.
+class Stack {
+ public:
+  explicit Stack(StackOptions options);
+  Stack(boost::asio::io_context& io, StackOptions options);
+  /// Stops at once, without draining; call stop() first to let tunnels finish.
+  ~Stack();
+  Stack(const Stack&) = delete;
+  Stack& operator=(const Stack&) = delete;
+
+  /// Reads, checks, binds everything, then serves; all or nothing. Throws SpecError when the set is wrong, boost::system::system_error when a
+  /// socket can't be bound or the lease database can't be opened, both saying which and why.
+  void start();
+  /// Reads the files again. Returns warnings, or why the old state was kept: nothing is applied in part.
+  Result<Diagnostics, Diagnostics> reload();
+  /// Takes no more clients, lets tunnels and disk writes finish (five seconds at most), closes everything. Idempotent.
+  void stop(std::function<void()> stopped = {});
+
+  [[nodiscard]] bool is_running() const;
+  /// Empty when all is well; else one sentence per trouble, such as a disk that takes no leases.
+  [[nodiscard]] std::vector<std::string> troubles() const;
+  [[nodiscard]] std::vector<StackListener> listeners() const;
+  [[nodiscard]] std::vector<dhcp::Lease> leases() const;
+  [[nodiscard]] std::vector<StackZone> zones() const;
+  [[nodiscard]] StackStats stats() const;
+  /// One answer per proxy that listens on `port`.
+  [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port, const IpAddress& source) const;
+  /// Warnings of the set that is served.
+  [[nodiscard]] Diagnostics warnings() const;
+  /// Prometheus text exposition format 0.0.4.
+  [[nodiscard]] std::string metrics() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace hcpnet

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <hcpnet/dhcp/config.hpp>
+#include <hcpnet/diagnostic.hpp>
+#include <hcpnet/dns/config.hpp>
+#include <hcpnet/net.hpp>
+#include <hcpnet/proxy/route_table.hpp>
+#include <hcpnet/result.hpp>
+#include <hcpnet/spec/observed.hpp>
+#include <hcpnet/spec/validate.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+/// What the three servers are told, derived from a validated set and from what was observed. Pure.
+namespace hcpnet {
+
+/// What only the place of running knows.
+struct Surroundings {
+  /// Addresses of this process on the management side, where DNS and proxy listen as well: a pod's own address.
+  std::vector<IpAddress> pod_addresses;
+  /// internalProxyService as written -> its address, as far as DNS has told it.
+  std::map<std::string, Ipv4> internal_proxies;
+};
+
+struct DnsServerConfig {
+  std::string owner;  ///< the Infra or DNSServer, "namespace/name"
+  dns::Config config;
+};
+struct ProxyServerConfig {
+  std::string owner;  ///< the Infra or ProxyServer, "namespace/name"
+  std::shared_ptr<const proxy::RouteTable> table;
+  std::optional<std::chrono::seconds> inspect_timeout;
+  std::size_t max_connections = 10'000;
+  /// Clients known by their address: observed workers.
+  proxy::SourceClusters workers;
+};
+
+struct StackConfig {
+  dhcp::Config dhcp;  ///< no subnets: no DHCP
+  std::vector<DnsServerConfig> dns;
+  std::vector<ProxyServerConfig> proxies;
+  /// Hosted cluster ("namespace/name") by the hardware address of a VM's interface: a lease of that address makes its holder known.
+  std::unordered_map<MacAddress, std::string> mac_clusters;
+  /// internalProxyService values that neither the set nor Surroundings could turn into an address. Their names answer SERVFAIL until then.
+  std::vector<std::string> unresolved_proxies;
+  Diagnostics warnings;
+};
+
+/// Derives the configuration. Errors are what only shows when everything comes together: a pod address claimed by two servers, a DHCP option
+/// value that does not fit its code, two servers on one address and port.
+/// Rules: docs/architecture.md, "From spec to servers".
+[[nodiscard]] Result<StackConfig, Diagnostics> make_stack_config(const spec::ValidSet& set, const spec::Observed& observed,
+                                                                 const Surroundings& surroundings);
+
+}  // namespace hcpnet
