@@ -13,6 +13,7 @@
 #include <hcpnet/proxy/engine.hpp>
 #include <hcpnet/result.hpp>
 #include <hcpnet/spec/load.hpp>
+#include <hcpnet/stack/explain.hpp>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,19 +57,6 @@ struct StackListener {
   std::string owner;    ///< the object that asked for it, "namespace/name"; empty for admin and observe
   Endpoint configured;
   Endpoint bound;
-};
-
-/// Where a connection would go, and why.
-struct RouteExplanation {
-  std::string proxy;       ///< the Infra or ProxyServer, "namespace/name"
-  Endpoint listener;       ///< as configured
-  std::string server_name; ///< as asked; empty: none was sent
-  IpAddress source;
-  std::string source_cluster;  ///< the hosted cluster that the source is known to belong to; empty: none
-  std::string rule;            ///< to_string(proxy::Rule)
-  std::string matched;         ///< the name or wildcard that matched; empty: none
-  std::string backend;         ///< empty: the connection is closed
-  std::vector<std::string> targets;  ///< "address:port", or one "host:port" that is resolved when dialled
 };
 
 struct StackZone {
@@ -120,8 +108,14 @@ class Stack {
   /// Prometheus text exposition format 0.0.4.
   [[nodiscard]] std::string metrics() const;
 
+  struct Impl;  ///< not for users
+
  private:
-  struct Impl;
+  struct Thread;
+  template <class Work>
+  auto call(Work work) const;
+
+  std::unique_ptr<Thread> thread_;
   std::shared_ptr<Impl> impl_;
 };
 

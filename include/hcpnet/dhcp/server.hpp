@@ -39,6 +39,7 @@ struct ServerStats {
 struct BoundSubnet {
   std::string subnet;
   std::string interface;
+  Ipv4 server_id;
   Endpoint bound;
 };
 
