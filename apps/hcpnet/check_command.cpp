@@ -13,18 +13,8 @@ namespace {
 
 /// Everything that can be known without running: the specs, the observed objects, and what follows for the servers.
 Diagnostics check_all(const FileArguments& arguments) {
-  SourceFiles sources;
   Diagnostics problems;
-  const auto read = [&](const std::vector<std::string>& paths, std::vector<spec::SourceText>& into) {
-    auto texts = read_sources(paths);
-    if (texts.has_error())
-      problems.append(texts.error());
-    else
-      into = std::move(*texts);
-  };
-  read(arguments.files, sources.specs);
-  read(arguments.observed, sources.observed);
-  read(arguments.endpoints, sources.endpoints);
+  const SourceFiles sources = arguments.read(problems);
   auto checked = check_files(sources);  // also when one file is missing: the others have problems of their own
   if (checked.has_error()) {
     problems.append(checked.error());

@@ -29,19 +29,11 @@ void FileArguments::add_to(CLI::App& command, bool files_required) {
   command.add_option("--endpoints", endpoints, "map of namespace/service:port to [address:port, ...]; repeatable")->type_name("FILE")->expected(1)->take_all();
 }
 
+SourceFiles FileArguments::read(Diagnostics& problems) const { return read_source_files(files, observed, endpoints, problems); }
+
 std::optional<CheckedFiles> FileArguments::check() const {
-  SourceFiles sources;
   Diagnostics problems;
-  const auto read = [&](const std::vector<std::string>& paths, std::vector<spec::SourceText>& into) {
-    auto texts = read_sources(paths);
-    if (texts.has_error())
-      problems.append(texts.error());
-    else
-      into = std::move(*texts);
-  };
-  read(files, sources.specs);
-  read(observed, sources.observed);
-  read(endpoints, sources.endpoints);
+  const SourceFiles sources = read(problems);
   if (problems.has_errors()) {
     print(problems);
     return std::nullopt;

@@ -20,6 +20,8 @@ enum ExitStatus : int {
 struct FileArguments {
   std::vector<std::string> files, observed, endpoints;
   void add_to(CLI::App& command, bool files_required);
+  /// Reads everything; what can't be read goes to `problems`.
+  [[nodiscard]] SourceFiles read(Diagnostics& problems) const;
   /// Reads and checks everything. Prints what is wrong and returns nullopt; prints warnings otherwise.
   [[nodiscard]] std::optional<CheckedFiles> check() const;
 };

@@ -82,6 +82,22 @@ Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vecto
   return sources;
 }
 
+SourceFiles read_source_files(const std::vector<std::string>& specs, const std::vector<std::string>& observed,
+                              const std::vector<std::string>& endpoints, Diagnostics& problems) {
+  SourceFiles files;
+  const auto read = [&](const std::vector<std::string>& paths, std::vector<spec::SourceText>& into) {
+    auto texts = read_sources(paths);
+    if (texts.has_error())
+      problems.append(texts.error());
+    else
+      into = std::move(*texts);
+  };
+  read(specs, files.specs);
+  read(observed, files.observed);
+  read(endpoints, files.endpoints);
+  return files;
+}
+
 Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files, const spec::LoadLimits& limits) {
   CheckedFiles checked;
   Diagnostics warnings;

@@ -48,18 +48,8 @@ Stack::Impl::Impl(boost::asio::io_context& context, StackOptions o)
 
 Result<SourceFiles, Diagnostics> Stack::Impl::read_files() {
   if (stdin_files_) return *stdin_files_;
-  SourceFiles files;
   Diagnostics problems;
-  const auto read = [&](const std::vector<std::string>& paths, std::vector<spec::SourceText>& into) {
-    auto sources = read_sources(paths);
-    if (sources.has_error())
-      problems.append(sources.error());
-    else
-      into = std::move(*sources);
-  };
-  read(options.files, files.specs);
-  read(options.observed, files.observed);
-  read(options.endpoints, files.endpoints);
+  SourceFiles files = read_source_files(options.files, options.observed, options.endpoints, problems);
   if (problems.has_errors()) return problems;
   files.specs.insert(files.specs.end(), options.texts.begin(), options.texts.end());
   if (uses_stdin(options.files) || uses_stdin(options.observed) || uses_stdin(options.endpoints)) stdin_files_ = files;

@@ -26,6 +26,9 @@ struct CheckedFiles {
 struct SourceFiles {
   std::vector<spec::SourceText> specs, observed, endpoints;
 };
+/// Reads the three kinds of files. What can't be read goes to `problems`, the rest is in the result.
+[[nodiscard]] SourceFiles read_source_files(const std::vector<std::string>& specs, const std::vector<std::string>& observed,
+                                            const std::vector<std::string>& endpoints, Diagnostics& problems);
 [[nodiscard]] Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files, const spec::LoadLimits& limits = {});
 
 }  // namespace hcpnet
