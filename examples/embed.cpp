@@ -3,9 +3,10 @@
 #include <filesystem>
 #include <hcpnet/stack.hpp>
 #include <iostream>
+#include <random>
 
 int main() {
-  const auto state_dir = std::filesystem::temp_directory_path() / ("hcpnet-embed-" + std::to_string(std::rand()));
+  const auto state_dir = std::filesystem::temp_directory_path() / ("hcpnet-embed-" + std::to_string(std::random_device{}()));
   std::filesystem::create_directories(state_dir);
 
   hcpnet::StackOptions options;
