@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing, and touches no network when nothing is.
+#   scripts/deps.sh GROUP...   system packages of these groups (scripts/packages.txt), and the Python tools with group "test"
+#   source scripts/deps.sh     defines deps_system, deps_python and HCPNET_VENV
+# Exit status 1: something is missing and cannot be installed here; its name and purpose are printed.
+
+DEPS_FOLDER=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# The environment is named after what it holds, so that a changed list or interpreter makes a new one.
+HCPNET_VENV="${XDG_CACHE_HOME:-$HOME/.cache}/hcpnet/python-$(
+  { cat "$DEPS_FOLDER/requirements.txt"; python3 -c 'import sys; print(sys.version, sys.base_prefix)' 2>/dev/null; } |
+    sha256sum | cut -c1-16)"
+
+# Prints "package<TAB>purpose" for each package of the given groups that is not installed.
+deps_missing() {
+  local group package purpose
+  while read -r group package purpose; do
+    [[ " $* " == *" $group "* ]] || continue
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || printf '%s\t%s\n' "$package" "$purpose"
+  done <"$DEPS_FOLDER/packages.txt" | sort -u -k1,1
+}
+
+deps_system() {
+  if ! command -v dpkg-query >/dev/null; then
+    echo "deps: no dpkg here: this system is not Debian; going on with what it has (list: scripts/packages.txt)" >&2
+    return 0
+  fi
+  local missing
+  missing=$(deps_missing "$@")
+  [[ -n $missing ]] || return 0
+  if ((EUID != 0)); then
+    echo "deps: not root, so these packages cannot be installed:" >&2
+    printf '  %s\n' "${missing//$'\n'/$'\n'  }" >&2
+    echo "deps: as root: apt-get install --no-install-recommends $(cut -f1 <<<"$missing" | tr '\n' ' ')" >&2
+    return 1
+  fi
+  local -a packages
+  mapfile -t packages < <(cut -f1 <<<"$missing")
+  echo "deps: installing ${packages[*]}"
+  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${packages[@]}"
+}
+
+deps_python() {
+  [[ -e $HCPNET_VENV/complete ]] && return 0
+  rm -rf "$HCPNET_VENV"
+  echo "deps: installing the Python tools of scripts/requirements.txt into $HCPNET_VENV"
+  python3 -m venv "$HCPNET_VENV" && "$HCPNET_VENV/bin/pip" -q install -r "$DEPS_FOLDER/requirements.txt" && touch "$HCPNET_VENV/complete"
+}
+
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+  set -euo pipefail
+  (($# > 0)) || set -- build demo test
+  deps_system "$@"
+  [[ " $* " != *" test "* ]] || deps_python
+fi
