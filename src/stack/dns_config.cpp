@@ -10,6 +10,8 @@
 namespace hcpnet::derive {
 namespace {
 
+constexpr std::uint32_t kSerial = 1;  // nobody transfers these zones
+
 /// Zones of one view while they are put together.
 class ZoneSet {
  public:
@@ -28,8 +30,7 @@ class ZoneSet {
     if (std::ranges::find(addresses, address) == addresses.end()) addresses.push_back(address);
   }
 
-  /// `available` false: every name answers SERVFAIL, because where it should lead is not known yet.
-  [[nodiscard]] std::vector<std::shared_ptr<const dns::Zone>> build(bool available) const {
+  [[nodiscard]] std::vector<std::shared_ptr<const dns::Zone>> build(dns::Availability available = dns::Availability::available) const {
     std::vector<std::shared_ptr<const dns::Zone>> built;
     for (const auto& [apex, owners] : zones_) {
       std::vector<dns::RRset> rrsets;
@@ -38,7 +39,7 @@ class ZoneSet {
         for (std::size_t i = 1; i < addresses.size(); ++i) rrset.rdata.push_back(dns::make_a(owner, addresses[i], ttl_).rdata.front());
         rrsets.push_back(std::move(rrset));
       }
-      built.push_back(std::make_shared<const dns::Zone>(apex, std::move(rrsets), available));
+      built.push_back(std::make_shared<const dns::Zone>(apex, std::move(rrsets), kSerial, available));
     }
     return built;
   }
@@ -123,7 +124,7 @@ dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra) {
   if (proxy && may_everyone_use)
     for (const std::string_view name : kKubernetesNames) zones.add_address(std::string(name), *proxy);
   for (const auto& entry : infra.dns_policy.entries) zones.add_address(entry.hostname, entry.address);
-  return {"vlan", {infra.cidr}, zones.build(true)};
+  return {"vlan", {infra.cidr}, zones.build()};
 }
 
 DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, StackConfig& out, Diagnostics& problems) {
@@ -133,12 +134,13 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   for (const auto& extra : infra.dns_policy.views) {
     ZoneSet zones(infra.dns_policy.record_ttl);
     add_clusters(zones, infra, extra.proxy_address, true);
-    server.config.views.push_back({extra.name, extra.clients, zones.build(true)});
+    server.config.views.push_back({extra.name, extra.clients, zones.build()});
   }
   const InternalProxy internal = find_internal_proxy(in, infra, out);
+  const bool is_known = internal.address || !internal.is_wanted;
   ZoneSet pod_zones(infra.dns_policy.record_ttl);
   add_clusters(pod_zones, infra, internal.address, true);
-  server.config.views.push_back({"pod", everyone(), pod_zones.build(internal.address || !internal.is_wanted)});
+  server.config.views.push_back({"pod", everyone(), pod_zones.build(is_known ? dns::Availability::available : dns::Availability::unavailable)});
   if (!internal.is_wanted && !infra.clusters.empty()) {
     problems.add(problem(Severity::warning, infra.metadata, "/spec/infraComponents/proxy/internalProxyService", "no-internal-proxy",
                          "clients outside the VLAN get NXDOMAIN for the names of the hosted clusters, because nothing says where to send them"));
@@ -164,13 +166,13 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, D
     zones.add_zone(spec.domain);
     if (extra.proxy_address)
       for (const auto& entry : spec.entries) zones.add_address(entry.hostname, *extra.proxy_address);
-    server.config.views.push_back({extra.name, extra.clients, zones.build(true)});
+    server.config.views.push_back({extra.name, extra.clients, zones.build()});
   }
   if (spec.secondary_network) {
-    server.config.views.push_back({"vlan", {*spec.secondary_network}, vlan.build(true)});
-    server.config.views.push_back({"pod", everyone(), pod.build(true)});
+    server.config.views.push_back({"vlan", {*spec.secondary_network}, vlan.build()});
+    server.config.views.push_back({"pod", everyone(), pod.build()});
   } else {
-    server.config.views.push_back({"vlan", everyone(), vlan.build(true)});
+    server.config.views.push_back({"vlan", everyone(), vlan.build()});
     if (spec.internal_proxy_ip) {
       problems.add(problem(Severity::warning, spec.metadata, "/spec/networkConfig/secondaryNetworkCIDR", "no-second-view",
                            "without secondaryNetworkCIDR nothing tells the two sides apart: every client gets staticEntries as written"));

@@ -2,6 +2,8 @@
 #include "stack/to_json.hpp"
 
 #include <ctime>
+#include <hcpnet/dns/message.hpp>
+#include <hcpnet/dns/rdata.hpp>
 #include <nlohmann/json.hpp>
 
 namespace hcpnet {
