@@ -89,8 +89,8 @@ class Stack {
   /// Reads, checks, binds everything, then serves; all or nothing. Throws SpecError when the set is wrong, boost::system::system_error when a
   /// socket can't be bound or the lease database can't be opened, both saying which and why.
   void start();
-  /// Reads the files again. Returns warnings, or why the old state was kept: nothing is applied in part.
-  Result<Diagnostics, Diagnostics> reload();
+  /// Reads the files again. The error says why the old state was kept: nothing is applied in part. Warnings: warnings().
+  Result<void, Diagnostics> reload();
   /// Takes no more clients, lets tunnels and disk writes finish (five seconds at most), closes everything. Idempotent.
   void stop(std::function<void()> stopped = {});
 

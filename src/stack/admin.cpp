@@ -68,9 +68,9 @@ HttpResponse routes(Stack::Impl& stack, const HttpRequest& request) {
 }
 
 HttpResponse reload(Stack::Impl& stack) {
-  auto result = stack.reload();
+  const auto result = stack.reload();
   if (result.has_error()) return json_response({{"applied", false}, {"diagnostics", to_json(result.error())}}, 409);
-  return json_response({{"applied", true}, {"diagnostics", to_json(*result)}});
+  return json_response({{"applied", true}, {"diagnostics", to_json(stack.warnings)}});
 }
 
 }  // namespace

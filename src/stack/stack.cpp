@@ -44,7 +44,7 @@ void Stack::start() {
   if (thread_) thread_->thread = std::thread([io = &thread_->io] { io->run(); });
 }
 
-Result<Diagnostics, Diagnostics> Stack::reload() {
+Result<void, Diagnostics> Stack::reload() {
   return call([](Impl& impl) { return impl.reload(); });
 }
 

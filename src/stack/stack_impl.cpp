@@ -119,8 +119,8 @@ void Stack::Impl::adopt(StackConfig& config) {
   unresolved_ = config.unresolved_proxies;
 }
 
-Result<Diagnostics, Diagnostics> Stack::Impl::reload() {
-  const auto refuse = [&](Diagnostics why) -> Result<Diagnostics, Diagnostics> {
+Result<void, Diagnostics> Stack::Impl::reload() {
+  const auto refuse = [&](Diagnostics why) -> Result<void, Diagnostics> {
     ++reloads_refused;
     for (const Diagnostic& d : why) log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
     notify({StackEvent::Kind::reload_refused, {}, why});
@@ -141,7 +141,7 @@ Result<Diagnostics, Diagnostics> Stack::Impl::reload() {
   log.info("reloaded", {{"warnings", std::to_string(warnings.warning_count())}});
   notify({StackEvent::Kind::reloaded, {}, warnings});
   resolve_proxies();
-  return warnings;
+  return {};
 }
 
 /// Which servers there are, and where they listen, is decided at start.
@@ -194,7 +194,7 @@ void Stack::Impl::apply(StackConfig config) {
 
 void Stack::Impl::on_lease(const dhcp::LeaseEvent& event) {
   note_lease(event.lease, event.kind == dhcp::LeaseEventKind::bound || event.kind == dhcp::LeaseEventKind::renewed);
-  notify({StackEvent::Kind::lease, event, {}});
+  notify({StackEvent::Kind::lease, event, Diagnostics{}});
 }
 
 void Stack::Impl::note_lease(const dhcp::Lease& lease, bool is_live) {

@@ -33,7 +33,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
 
   // stack_impl.cpp
   void start();
-  Result<Diagnostics, Diagnostics> reload();
+  Result<void, Diagnostics> reload();
   void stop(std::function<void()> stopped);
   void close();
 
