@@ -20,7 +20,8 @@ bool add_rrset(ReplyWriter& reply, std::size_t owner_at, const RRset& rrset) noe
   });
 }
 
-/// RFC 2308 section 3: the SOA in the authority section says for how long there is nothing. Its owner is the end of the name asked.
+/// RFC 2308 section 3: the SOA in the authority section says for how long there is nothing. Its owner is the end of the
+/// name asked.
 void add_soa(ReplyWriter& reply, const Zone& zone, const FoldedName& name, std::size_t name_at) noexcept {
   const std::size_t apex_at = name_at + name.wire().size() - zone.apex().wire().size();
   reply.add(Section::authority, apex_at, Type::soa, zone.negative_ttl(), as_bytes(zone.soa().rdata.front()));
@@ -86,8 +87,10 @@ Response reply_with(ReplyWriter& reply, Rcode rcode) noexcept {
 
 std::string_view to_string(DropReason reason) noexcept {
   switch (reason) {
-    case DropReason::too_short: return "short";
-    case DropReason::is_response: return "is_response";
+    case DropReason::too_short:
+      return "short";
+    case DropReason::is_response:
+      return "is_response";
   }
   return "unknown";
 }
