@@ -11,7 +11,7 @@ import struct
 import subprocess
 from pathlib import Path
 
-from conftest import NETWORK, PORT_MAPS, Hcpnet
+from hcpnet_command import NETWORK, PORT_MAPS, Hcpnet
 
 
 def query(server: tuple[str, int], name: str) -> tuple[int, bytes]:
@@ -46,7 +46,12 @@ def test_state_is_private(hcpnet: Hcpnet) -> None:
 
 def test_state_directory_of_the_service_manager_is_the_default(hcpnet: Hcpnet) -> None:
     hcpnet.up()
-    done = subprocess.run([hcpnet.command, "status"], capture_output=True, text=True, env={**os.environ, "STATE_DIRECTORY": str(hcpnet.state)})
+    done = subprocess.run(
+        [hcpnet.command, "status"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "STATE_DIRECTORY": str(hcpnet.state)},
+    )
     assert done.returncode == 0, done.stderr
 
 
