@@ -72,13 +72,24 @@ def test_route_explains_from_files(hcpnet: Hcpnet) -> None:
     assert "closed (no_match)" in hcpnet("route", "", "--port", "443", str(hcpnet.network)).stdout
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [[], ["nonsense"], ["check"], ["check", "--nonsense", "x"], ["check", "-o", "xml", "x"], ["route", "a.example.com", "x"], ["route", "a", "--port", "0", "x"],
-     ["route", "a", "--port", "443", "--from", "nobody", "x"], ["leases"], ["up", "x", "--observe", "nowhere"], ["up", "x", "--admin-tcp", "192.0.2.1:80"], ["up", "x", "--map-port", "53"]],
-)  # fmt: skip
-def test_wrong_use_is_2(hcpnet: Hcpnet, arguments: list[str]) -> None:
-    done = hcpnet(*arguments)
+WRONG_USE = """
+nonsense
+check
+check --nonsense x
+check -o xml x
+route a.example.com x
+route a --port 0 x
+route a --port 443 --from nobody x
+leases
+up x --observe nowhere
+up x --admin-tcp 192.0.2.1:80
+up x --map-port 53
+"""
+
+
+@pytest.mark.parametrize("line", WRONG_USE.splitlines())
+def test_wrong_use_is_2(hcpnet: Hcpnet, line: str) -> None:
+    done = hcpnet(*line.split())
     assert done.returncode == 2, done.stderr
     assert done.stderr
 
@@ -100,10 +111,9 @@ def test_manual_pages_and_completion_come_from_the_grammar(hcpnet: Hcpnet) -> No
     assert rendered.returncode == 0
     assert "--pod-address" in rendered.stdout
     assert rendered.stderr == ""
-    script = (
-        hcpnet("completion").stdout
-        + 'COMP_WORDS=(hcpnet leases l); COMP_CWORD=2; _hcpnet; echo "${COMPREPLY[*]}"\nCOMP_WORDS=(hcpnet up --ob); COMP_CWORD=2; _hcpnet; echo "${COMPREPLY[*]}"\n'
-    )
+    ask = 'COMP_CWORD=2; _hcpnet; echo "${COMPREPLY[*]}"\n'
+    words = ("hcpnet leases l", "hcpnet up --ob")
+    script = hcpnet("completion").stdout + "".join(f"COMP_WORDS=({line}); {ask}" for line in words)
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=hcpnet.folder / "..", check=True)
     assert done.stdout.splitlines()[0].split()[0] == "list"
     assert done.stdout.splitlines()[1].split() == ["--observed", "--observe"]
