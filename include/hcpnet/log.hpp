@@ -30,6 +30,8 @@ class Logger {
   Logger() = default;
   Logger(LogSink sink, std::string component) : sink_(std::move(sink)), component_(std::move(component)) {}
 
+  /// False when every record would be dropped: then making one can be spared.
+  [[nodiscard]] bool is_enabled() const noexcept { return static_cast<bool>(sink_); }
   void debug(std::string_view message, Fields fields = {}) const { write(LogLevel::debug, message, std::move(fields)); }
   void info(std::string_view message, Fields fields = {}) const { write(LogLevel::info, message, std::move(fields)); }
   void warning(std::string_view message, Fields fields = {}) const {
