@@ -13,6 +13,7 @@
 #include <hcpnet/proxy/engine.hpp>
 #include <hcpnet/result.hpp>
 #include <hcpnet/spec/load.hpp>
+#include <hcpnet/stack/explain.hpp>
 #include <map>
 #include <memory>
 #include <optional>
@@ -58,19 +59,6 @@ struct StackListener {
   Endpoint bound;
 };
 
-/// Where a connection would go, and why.
-struct RouteExplanation {
-  std::string proxy;       ///< the Infra or ProxyServer, "namespace/name"
-  Endpoint listener;       ///< as configured
-  std::string server_name; ///< as asked; empty: none was sent
-  IpAddress source;
-  std::string source_cluster;  ///< the hosted cluster that the source is known to belong to; empty: none
-  std::string rule;            ///< to_string(proxy::Rule)
-  std::string matched;         ///< the name or wildcard that matched; empty: none
-  std::string backend;         ///< empty: the connection is closed
-  std::vector<std::string> targets;  ///< "address:port", or one "host:port" that is resolved when dialled
-};
-
 struct StackZone {
   std::string server;  ///< the Infra or DNSServer, "namespace/name"
   std::string view;
@@ -101,8 +89,8 @@ class Stack {
   /// Reads, checks, binds everything, then serves; all or nothing. Throws SpecError when the set is wrong, boost::system::system_error when a
   /// socket can't be bound or the lease database can't be opened, both saying which and why.
   void start();
-  /// Reads the files again. Returns warnings, or why the old state was kept: nothing is applied in part.
-  Result<Diagnostics, Diagnostics> reload();
+  /// Reads the files again. The error says why the old state was kept: nothing is applied in part. Warnings: warnings().
+  Result<void, Diagnostics> reload();
   /// Takes no more clients, lets tunnels and disk writes finish (five seconds at most), closes everything. Idempotent.
   void stop(std::function<void()> stopped = {});
 
@@ -120,8 +108,14 @@ class Stack {
   /// Prometheus text exposition format 0.0.4.
   [[nodiscard]] std::string metrics() const;
 
+  struct Impl;  ///< not for users
+
  private:
-  struct Impl;
+  struct Thread;
+  template <class Work>
+  auto call(Work work) const;
+
+  std::unique_ptr<Thread> thread_;
   std::shared_ptr<Impl> impl_;
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <hcpnet/dns/zone.hpp>
 #include <hcpnet/net.hpp>
+#include <hcpnet/result.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct View {
 struct Forwarding {
   std::vector<Endpoint> upstreams;  ///< asked in this order
   bool resolv_conf = false;         ///< also, after them, the name servers of /etc/resolv.conf, re-read when it changes
+  [[nodiscard]] bool is_enabled() const noexcept { return resolv_conf || !upstreams.empty(); }
+  friend bool operator==(const Forwarding&, const Forwarding&) = default;
 };
 
 struct Config {
@@ -27,5 +30,8 @@ struct Config {
   std::vector<View> views;          ///< two equal prefixes are an error; a client in none is REFUSED
   Forwarding forwarding;            ///< empty: names outside the zones are REFUSED
 };
+
+/// What can be known without binding anything. Errors: Errc::duplicate_prefix, duplicate_zone, upstream_is_self.
+[[nodiscard]] Result<void> check_config(const Config& config);
 
 }  // namespace hcpnet::dns

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <hcpnet/bytes.hpp>
+#include <hcpnet/dns/error.hpp>
 #include <hcpnet/result.hpp>
 #include <optional>
 #include <string>
@@ -29,7 +31,8 @@ class Name {
   /// "*" put in front; nullopt when the result would be too long.
   [[nodiscard]] std::optional<Name> wildcard_child() const;
   [[nodiscard]] bool is_wildcard() const noexcept;
-  /// Presentation form with a dot at the end; dots and unprintable bytes in labels escaped (RFC 1035 section 5.1).
+  /// Presentation form with a dot at the end. In labels the characters that mean something in a zone file (. \ " ; ( )
+  /// @ $) and unprintable bytes are escaped (RFC 1035 section 5.1).
   [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Name& a, const Name& b) noexcept;
   friend std::strong_ordering operator<=>(const Name& a, const Name& b) noexcept;
@@ -39,7 +42,15 @@ class Name {
   std::string wire_;
 };
 
-/// Presentation form, with or without the dot at the end; escapes \. and \DDD. Errors: Errc::bad_name.
+/// Wire form without compression, the whole of it. Errors: Errc::bad_name.
+[[nodiscard]] Result<Name> make_name(std::string wire);
+/// Presentation form, with or without the dot at the end; escapes \. and \DDD. Bytes outside ASCII must be escaped: a
+/// name that people write in another script is stored in its xn-- form. Errors: Errc::bad_name.
 [[nodiscard]] Result<Name> parse_name(std::string_view text);
 
 }  // namespace hcpnet::dns
+
+template <>
+struct std::hash<hcpnet::dns::Name> {
+  std::size_t operator()(const hcpnet::dns::Name& name) const noexcept;  ///< ignores ASCII case
+};

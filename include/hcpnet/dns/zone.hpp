@@ -10,7 +10,25 @@
 
 namespace hcpnet::dns {
 
-enum class Type : std::uint16_t { a = 1, ns = 2, cname = 5, soa = 6, ptr = 12, mx = 15, txt = 16, aaaa = 28, srv = 33, opt = 41, any = 255 };
+class FoldedName;
+
+/// The types that are named in the code; a variable may hold any other number (RFC 3597).
+enum class Type : std::uint16_t {
+  a = 1,
+  ns = 2,
+  cname = 5,
+  soa = 6,
+  ptr = 12,
+  hinfo = 13,
+  mx = 15,
+  txt = 16,
+  aaaa = 28,
+  srv = 33,
+  opt = 41,
+  ixfr = 251,
+  axfr = 252,
+  any = 255,
+};
 
 /// Same owner, class IN, type and TTL (RFC 2181 section 5). RDATA in wire form, names in it uncompressed.
 struct RRset {
@@ -20,19 +38,38 @@ struct RRset {
   std::vector<std::string> rdata;
 };
 
-/// Authoritative data under one apex. Immutable once built.
+enum class Availability : std::uint8_t {
+  available,
+  unavailable,  ///< the zone exists, but what its names should point to is not known now: every query is answered
+                ///< SERVFAIL
+};
+
+/// Authoritative data under one apex. Immutable once built; any thread may read it.
 ///
-/// Has a SOA always: primary name server and mailbox below the apex, serial as given. `find` follows RFC 1034 section 4.3.2 and
-/// RFC 4592: exact owner, else NODATA for an empty non-terminal, else the closest encloser's wildcard, else NXDOMAIN.
+/// Has a SOA always: the one among the records, or one made here with a primary name server and mailbox below the apex,
+/// the serial as given and a negative TTL of 30 s. RRsets of the same owner and type become one with the smallest TTL.
+/// Where zones nest, the longest apex owns a name. `find` follows RFC 1034 section 4.3.2 and RFC 4592: exact owner,
+/// else NODATA for an empty non-terminal, else the closest encloser's wildcard, else NXDOMAIN. Delegations are not
+/// known: NS records below the apex are ordinary data.
 class Zone {
  public:
-  /// Records outside the apex are a precondition violation.
-  Zone(Name apex, std::vector<RRset> rrsets, std::uint32_t serial = 1);
+  static constexpr std::uint32_t kNegativeTtl = 30;  ///< seconds, of a SOA made here
+
+  /// Preconditions: every owner is at or below the apex; a CNAME is alone at its owner, and never at the apex; at most
+  /// one SOA.
+  Zone(Name apex, std::vector<RRset> rrsets, std::uint32_t serial = 1,
+       Availability availability = Availability::available);
   ~Zone();
+  Zone(const Zone&) = delete;
+  Zone& operator=(const Zone&) = delete;
 
   [[nodiscard]] const Name& apex() const noexcept;
   [[nodiscard]] const RRset& soa() const noexcept;
-  [[nodiscard]] const std::vector<RRset>& rrsets() const noexcept;  ///< in canonical order, SOA first
+  [[nodiscard]] const std::vector<RRset>& rrsets()
+      const noexcept;  ///< in canonical order (RFC 4034 section 6), SOA first
+  [[nodiscard]] bool is_available() const noexcept;
+  /// Of the SOA in a negative answer: the smaller of its TTL and its last field (RFC 2308 section 3). Seconds.
+  [[nodiscard]] std::uint32_t negative_ttl() const noexcept;
 
   enum class Outcome : std::uint8_t { answer, nodata, nxdomain };
   struct Found {
@@ -40,7 +77,10 @@ class Zone {
     const RRset* rrset = nullptr;  ///< with Outcome::answer: of the asked type, or a CNAME; owned by the zone
     bool from_wildcard = false;    ///< the owner in the reply is then the queried name
   };
+  /// With Type::any the first RRset of the owner. Precondition: `name` is at or below the apex.
   [[nodiscard]] Found find(const Name& name, Type type) const noexcept;
+  /// The same for a name that is already folded: the responder's way, which neither allocates nor hashes twice.
+  [[nodiscard]] Found find(const FoldedName& name, Type type) const noexcept;
 
  private:
   struct Impl;
@@ -48,5 +88,6 @@ class Zone {
 };
 
 [[nodiscard]] RRset make_a(Name owner, Ipv4 address, std::uint32_t ttl);
+[[nodiscard]] RRset make_aaaa(Name owner, const Ipv6& address, std::uint32_t ttl);
 
 }  // namespace hcpnet::dns

@@ -18,9 +18,10 @@ namespace hcpnet::proxy {
 struct EngineOptions {
   std::chrono::milliseconds inspect_timeout{5'000};  ///< from accept to a complete ClientHello
   std::size_t max_hello_bytes = 16 * 1024;
-  std::size_t max_connections = 10'000;              ///< accepted and not yet closed, all listeners
-  std::chrono::milliseconds drain_timeout{5'000};    ///< how long stop() lets tunnels finish
-  /// Binds this port instead of the configured one; 0 lets the system choose. Routing still goes by the configured port.
+  std::size_t max_connections = 10'000;            ///< accepted and not yet closed, all listeners
+  std::chrono::milliseconds drain_timeout{5'000};  ///< how long stop() lets tunnels finish
+  /// Binds this port instead of the configured one; 0 lets the system choose. Routing still goes by the configured
+  /// port.
   std::map<std::uint16_t, std::uint16_t> port_map;
   Clock* clock = &system_clock();
   Logger log;
@@ -29,8 +30,8 @@ struct EngineOptions {
 /// Counters since start, and gauges; names as in docs/metrics.md.
 struct EngineStats {
   std::uint64_t accepted = 0;
-  std::uint64_t active = 0;               ///< gauge
-  std::uint64_t limit_refused = 0;        ///< max_connections
+  std::uint64_t active = 0;         ///< gauge
+  std::uint64_t limit_refused = 0;  ///< max_connections
   std::uint64_t inspect_timeouts = 0;
   std::uint64_t hello_too_large = 0;
   std::uint64_t hello_malformed = 0;
@@ -63,9 +64,11 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Binds every listener of the table; all or nothing. Throws boost::system::system_error that names the address and the reason.
+  /// Binds every listener of the table; all or nothing. Throws boost::system::system_error that names the address and
+  /// the reason.
   void start(std::shared_ptr<const RouteTable> table);
-  /// New connections follow `table` from now on; established tunnels are not touched. Precondition: the same listener addresses.
+  /// New connections follow `table` from now on; established tunnels are not touched. Precondition: the same listener
+  /// addresses.
   void replace(std::shared_ptr<const RouteTable> table);
   /// Which cluster a client address belongs to, from now on.
   void set_source_clusters(SourceClusters clusters);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that ask the running process: status, reload, leases.
+#include <iomanip>
+#include <iostream>
+#include <memory>
+
+#include "admin_client.hpp"
+#include "command.hpp"
+
+namespace hcpnet::app {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Arguments {
+  StateArguments state;
+  FormatArguments format;
+};
+
+std::string text_of(const Json& object, const char* key) { return object.value(key, std::string{}); }
+
+void print_diagnostics(const Json& diagnostics) {
+  for (const Json& d : diagnostics) {
+    Diagnostic one;
+    one.severity = text_of(d, "severity") == "error" ? Severity::error : Severity::warning;
+    one.file = text_of(d, "file");
+    one.line = d.value("line", 0u);
+    one.column = d.value("column", 0u);
+    one.path = text_of(d, "path");
+    one.code = text_of(d, "code");
+    one.message = text_of(d, "message");
+    one.found = text_of(d, "found");
+    one.expected = text_of(d, "expected");
+    std::cout << one.to_string() << '\n';
+  }
+}
+
+void print_status(const Json& status) {
+  std::cout << "hcpnet " << text_of(status, "version") << ", reloads " << status.value("reloads", 0) << ", refused " << status.value("reloadsRefused", 0) << '\n';
+  for (const Json& l : status.at("listeners"))
+    std::cout << std::left << std::setw(8) << text_of(l, "service") << std::setw(28) << text_of(l, "bound") << text_of(l, "owner") << '\n';
+  for (const Json& trouble : status.at("troubles")) std::cout << "trouble: " << trouble.get<std::string>() << '\n';
+  print_diagnostics(status.at("warnings"));
+}
+
+void print_leases(const Json& leases) {
+  std::cout << std::left << std::setw(17) << "ADDRESS" << std::setw(19) << "MAC" << std::setw(10) << "STATE" << std::setw(22) << "EXPIRES" << std::setw(28)
+            << "SUBNET" << "HOST NAME\n";
+  for (const Json& l : leases.at("leases"))
+    std::cout << std::setw(17) << text_of(l, "address") << std::setw(19) << text_of(l, "mac") << std::setw(10) << text_of(l, "state") << std::setw(22)
+              << text_of(l, "expires") << std::setw(28) << text_of(l, "subnet") << text_of(l, "hostName") << '\n';
+}
+
+int ask(const Arguments& a, const char* method, const char* target, void (*print_text)(const Json&)) {
+  const AdminAnswer answer = ask_admin(a.state.admin_socket(), method, target);
+  if (answer.status == 0 || (answer.status != 200 && !answer.body.is_object()) || (answer.status != 200 && answer.body.contains("error"))) {
+    std::cerr << "hcpnet: " << answer.error() << '\n';
+    return kProblems;
+  }
+  if (a.format.is_json())
+    std::cout << answer.body.dump(2) << '\n';
+  else
+    print_text(answer.body);
+  return answer.status == 200 ? kGood : kProblems;
+}
+
+std::shared_ptr<Arguments> arguments_of(CLI::App& command) {
+  auto a = std::make_shared<Arguments>();
+  a->state.add_to(command);
+  a->format.add_to(command);
+  return a;
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("status", "show what the running process serves and what troubles it");
+  command->callback([a = arguments_of(*command), &status] { status = ask(*a, "GET", "/status", print_status); });
+}
+
+void add_reload(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("reload", "let the running process read its files again; says why when it keeps the old state");
+  command->callback([a = arguments_of(*command), &status] {
+    status = ask(*a, "POST", "/reload", [](const Json& body) {
+      print_diagnostics(body.at("diagnostics"));
+      std::cout << (body.at("applied").get<bool>() ? "reloaded\n" : "refused: the old state stays\n");
+    });
+  });
+}
+
+void add_leases(CLI::App& app, int& status) {
+  CLI::App* leases = app.add_subcommand("leases", "DHCP leases of the running process");
+  leases->require_subcommand(1);
+  CLI::App* list = leases->add_subcommand("list", "every lease, by address");
+  list->callback([a = arguments_of(*list), &status] { status = ask(*a, "GET", "/leases", print_leases); });
+}
+
+}  // namespace hcpnet::app

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+#include <iostream>
+
+#include "command.hpp"
+
+int main(int argc, char** argv) {
+  using namespace hcpnet::app;
+  int status = kGood;
+  CLI::App app("The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and an SNI proxy from one set of files.", "hcpnet");
+  app.require_subcommand(1);
+  add_up(app, status);
+  add_check(app, status);
+  add_route(app, status);
+  add_status(app, status);
+  add_reload(app, status);
+  add_leases(app, status);
+  add_version(app, status);
+  add_documentation(app, status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? kGood : kWrongUse;
+  } catch (const std::exception& e) {
+    std::cerr << "hcpnet: " << e.what() << '\n';
+    return kProblems;
+  }
+  return status;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hcpnet/stack/config.hpp>
+#include <hcpnet/stack/explain.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "admin_client.hpp"
+#include "command.hpp"
+#include "stack/to_json.hpp"
+
+namespace hcpnet::app {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Arguments {
+  std::string name, from;
+  std::uint16_t port = 0;
+  FileArguments files;
+  StateArguments state;
+  FormatArguments format;
+};
+
+std::optional<Json> routes_from_files(const Arguments& a, const IpAddress& source) {
+  const auto checked = a.files.check();
+  if (!checked) return std::nullopt;
+  auto config = make_stack_config(checked->set, checked->observed, {});
+  if (config.has_error()) {
+    print(config.error());
+    return std::nullopt;
+  }
+  Json routes = Json::array();
+  for (const ProxyServerConfig& proxy : config->proxies)
+    if (const auto answer = explain_route(proxy.owner, *proxy.table, proxy.workers, a.name, a.port, source)) routes.push_back(to_json(*answer));
+  return routes;
+}
+
+std::optional<Json> routes_from_process(const Arguments& a) {
+  const std::string query = "/routes?port=" + std::to_string(a.port) + "&sni=" + percent_encoded(a.name) + "&from=" + percent_encoded(a.from);
+  const AdminAnswer answer = ask_admin(a.state.admin_socket(), "GET", query);
+  if (answer.status == 200) return answer.body.at("routes");
+  std::cerr << "hcpnet: " << answer.error() << '\n';
+  return std::nullopt;
+}
+
+void print_text(const Json& routes, std::uint16_t port) {
+  for (const Json& r : routes) {
+    const std::string backend = r.at("backend");
+    std::cout << r.at("proxy").get<std::string>() << ' ' << r.at("listener").get<std::string>() << ": " << (backend.empty() ? "closed" : backend) << " ("
+              << r.at("rule").get<std::string>();
+    if (const std::string matched = r.at("matched"); !matched.empty()) std::cout << ' ' << matched;
+    if (const std::string cluster = r.at("sourceCluster"); !cluster.empty()) std::cout << ", source belongs to " << cluster;
+    std::cout << ")\n";
+    for (const Json& target : r.at("targets")) std::cout << "  " << target.get<std::string>() << '\n';
+  }
+  if (routes.empty()) std::cout << "no proxy listens on port " << port << '\n';
+}
+
+int run(const Arguments& a) {
+  const auto source = a.from.empty() ? IpAddress{} : parse_ip_address(a.from);
+  if (!source) {
+    std::cerr << "hcpnet: --from: " << a.from << " is not an address\n";
+    return kWrongUse;
+  }
+  const auto routes = a.files.files.empty() ? routes_from_process(a) : routes_from_files(a, *source);
+  if (!routes) return kProblems;
+  if (a.format.is_json())
+    std::cout << Json{{"routes", *routes}}.dump(2) << '\n';
+  else
+    print_text(*routes, a.port);
+  return kGood;
+}
+
+}  // namespace
+
+void add_route(CLI::App& app, int& status) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("route", "say where a connection would go, and why; from files, or from the running process");
+  command->add_option("NAME", a->name, "server name as a client sends it; \"\" for none")->required()->type_name("");
+  command->add_option("--port", a->port, "port that the client connects to")->required()->type_name("N")->check(CLI::Range(1, 65535));
+  command->add_option("--from", a->from, "address of the client")->type_name("ADDRESS");
+  a->files.add_to(*command, false);
+  a->state.add_to(*command);
+  a->format.add_to(*command);
+  command->callback([a, &status] { status = run(*a); });
+}
+
+}  // namespace hcpnet::app

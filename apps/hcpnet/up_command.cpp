@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <charconv>
+#include <csignal>
+#include <filesystem>
+#include <hcpnet/stack.hpp>
+#include <iostream>
+#include <memory>
+
+#include "command.hpp"
+#include "logging.hpp"
+#include "service_manager.hpp"
+
+namespace hcpnet::app {
+namespace {
+
+struct Arguments {
+  FileArguments files;
+  StateArguments state;
+  std::vector<std::string> pod_addresses, port_maps;
+  std::string admin_tcp, observe, log_format = "text", log_level = "info";
+  bool no_watch = false;
+};
+
+/// What a user wrote on the command line is wrong: exit status 2.
+struct WrongUse : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+std::optional<std::uint16_t> parse_port(std::string_view text, std::uint16_t least) {
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc{} || end != text.data() + text.size() || port < least) return std::nullopt;
+  return port;
+}
+
+void add_port_map(StackOptions& options, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const auto configured = parse_port(text.substr(0, equals), 1);
+  const auto bound = equals == std::string::npos ? std::nullopt : parse_port(text.substr(equals + 1), 0);
+  if (!configured || !bound) throw WrongUse("--map-port: " + text + " is not CONFIGURED=BOUND, such as 53=5353");
+  options.port_map[*configured] = *bound;
+}
+
+std::optional<Endpoint> endpoint_option(const char* option, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto endpoint = parse_endpoint(text);
+  if (!endpoint) throw WrongUse(std::string(option) + ": " + text + " is not ADDRESS:PORT");
+  return endpoint;
+}
+
+LogLevel parse_level(const std::string& text) {
+  for (const LogLevel level : {LogLevel::debug, LogLevel::info, LogLevel::warning})
+    if (text == to_string(level)) return level;
+  return LogLevel::error;
+}
+
+void make_state_dir(const std::string& path) {
+  const mode_t before = ::umask(077);  // what is made here is for us alone
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  ::umask(before);
+  if (error) throw std::runtime_error("state directory " + path + ": " + error.message());
+}
+
+/// Every tunnel takes two descriptors; the hard limit is what the administrator meant.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+StackOptions to_options(const Arguments& a) {
+  StackOptions options;
+  options.files = a.files.files;
+  options.observed = a.files.observed;
+  options.endpoints = a.files.endpoints;
+  options.state_dir = a.state.state_dir;
+  for (const std::string& text : a.pod_addresses) {
+    const auto address = parse_ip_address(text);
+    if (!address) throw WrongUse("--pod-address: " + text + " is not an address");
+    options.pod_addresses.push_back(*address);
+  }
+  for (const std::string& text : a.port_maps) add_port_map(options, text);
+  options.admin_socket = a.state.admin_socket();
+  options.admin_tcp = endpoint_option("--admin-tcp", a.admin_tcp);
+  if (options.admin_tcp && !options.admin_tcp->address.is_loopback()) throw WrongUse("--admin-tcp: only a loopback address is allowed");
+  options.observe = endpoint_option("--observe", a.observe);
+  options.watch = !a.no_watch;
+  options.log = make_log_sink(a.log_format == "json", parse_level(a.log_level));
+  return options;
+}
+
+class Service {
+ public:
+  explicit Service(StackOptions options) : stack_(io_, std::move(options)), signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
+
+  void run() {
+    std::signal(SIGPIPE, SIG_IGN);
+    stack_.start();
+    notify_service_manager("READY=1");
+    wait_for_signal();
+    io_.run();
+  }
+
+ private:
+  void wait_for_signal() {
+    signals_.async_wait([this](boost::system::error_code ec, int signal) {
+      if (ec) return;
+      if (signal != SIGHUP) return stop();
+      notify_reloading();
+      static_cast<void>(stack_.reload());  // the outcome is in the log
+      notify_service_manager("READY=1");
+      wait_for_signal();
+    });
+  }
+
+  void stop() {
+    notify_service_manager("STOPPING=1");
+    stack_.stop([this] { io_.stop(); });
+    // A second signal while tunnels drain means: now.
+    signals_.async_wait([this](boost::system::error_code ec, int) {
+      if (!ec) io_.stop();
+    });
+  }
+
+  boost::asio::io_context io_{1};
+  Stack stack_;
+  boost::asio::signal_set signals_;
+};
+
+int run(const Arguments& a) {
+  try {
+    StackOptions options = to_options(a);
+    make_state_dir(a.state.state_dir);
+    raise_descriptor_limit();
+    Service(std::move(options)).run();
+    return kGood;
+  } catch (const WrongUse& e) {
+    std::cerr << "hcpnet: " << e.what() << '\n';
+    return kWrongUse;
+  } catch (const SpecError& e) {
+    print(e.diagnostics());
+    return kProblems;
+  }
+}
+
+}  // namespace
+
+void add_up(CLI::App& app, int& status) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("up", "serve DHCP, DNS and the proxy of a set of files until SIGTERM or SIGINT; SIGHUP reloads");
+  a->files.add_to(*command, true);
+  a->state.add_to(*command);
+  command->add_option("--pod-address", a->pod_addresses, "address on the management side where DNS and proxy listen as well; repeatable")->type_name("ADDRESS")->expected(1)->take_all();
+  command->add_option("--map-port", a->port_maps, "bind another port than the configured one, such as 53=5353; 0 lets the system choose; repeatable")->type_name("CONFIGURED=BOUND")->expected(1)->take_all();
+  command->add_option("--admin-tcp", a->admin_tcp, "admin over TCP as well, on a loopback address")->type_name("ADDRESS:PORT");
+  command->add_option("--observe", a->observe, "read-only /healthz, /readyz and /metrics; off unless given")->type_name("ADDRESS:PORT");
+  command->add_flag("--no-watch", a->no_watch, "do not reload by itself when a file changes");
+  command->add_option("--log-format", a->log_format, "form of the log on standard error")->check(CLI::IsMember({"text", "json"}))->type_name("text|json");
+  command->add_option("--log-level", a->log_level, "least level that is logged")->check(CLI::IsMember({"debug", "info", "warning", "error"}))->type_name("debug|info|warning|error");
+  command->callback([a, &status] { status = run(*a); });
+}
+
+}  // namespace hcpnet::app

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dns/query.hpp"
+
+namespace hcpnet::dns {
+namespace {
+
+constexpr std::uint32_t kDnssecOk = 0x8000;
+
+struct Counts {
+  std::uint16_t questions;
+  std::uint16_t answers;
+  std::uint16_t authority;
+  std::uint16_t additional;
+};
+
+/// Moves `reader` behind a name without expanding it: what it points to is of no interest.
+void skip_name(ByteReader& reader) noexcept {
+  for (std::uint8_t length = reader.u8(); length != 0; length = reader.u8()) {
+    if (length >= 0xc0) {
+      reader.skip(1);
+      return;
+    }
+    reader.skip(length > Name::kMaxLabelBytes ? reader.remaining() + 1 : length);  // other label types fail
+  }
+}
+
+bool has_sound_options(ByteReader options) noexcept {
+  while (options.remaining() > 0) {
+    options.skip(2);
+    options.skip(options.u16());
+  }
+  return options.ok();
+}
+
+/// One record of the additional section; only OPT means anything to us (RFC 6891 section 6.1.2).
+bool read_additional(ByteReader& reader, Query& query) noexcept {
+  const bool is_root = reader.remaining() > 0 && reader.rest().front() == 0;
+  skip_name(reader);
+  const Type type{reader.u16()};
+  const std::uint16_t udp_bytes = reader.u16();
+  const std::uint32_t ttl = reader.u32();
+  const ByteReader rdata = reader.sub(reader.u16());
+  if (!reader.ok()) return false;
+  if (type != Type::opt) return true;
+  if (query.has_edns || !is_root || !has_sound_options(rdata)) return false;
+  query.has_edns = true;
+  query.dnssec_ok = (ttl & kDnssecOk) != 0;
+  query.udp_bytes = std::max(udp_bytes, kMinUdpBytes);
+  if ((ttl >> 16 & 0xff) != 0) query.verdict = Rcode::badvers;
+  return true;
+}
+
+bool skip_records(ByteReader& reader, std::uint32_t count) noexcept {
+  for (; count > 0 && reader.ok(); --count) {
+    skip_name(reader);
+    const Type type{reader.u16()};
+    reader.skip(6);
+    reader.skip(reader.u16());
+    if (type == Type::opt) return false;  // belongs into the additional section
+  }
+  return reader.ok();
+}
+
+bool read_question(ByteReader& reader, Query& query) noexcept {
+  constexpr std::size_t kTypeAndClassBytes = 4;
+  const ByteView from = reader.rest();
+  // Nothing stands before the first name that a pointer could lead to, so it is in plain form.
+  const std::size_t name_bytes = query.name.read(from);
+  reader.skip(name_bytes);
+  query.type = Type{reader.u16()};
+  query.qclass = reader.u16();
+  if (name_bytes == 0 || !reader.ok()) return false;
+  query.question = from.first(name_bytes + kTypeAndClassBytes);
+  return true;
+}
+
+bool read_sections(ByteReader& reader, const Counts& counts, Query& query) noexcept {
+  if (!read_question(reader, query)) return false;
+  if (!skip_records(reader, std::uint32_t{counts.answers} + counts.authority)) return false;
+  for (int i = 0; i < counts.additional; ++i)
+    if (!read_additional(reader, query)) return false;
+  return reader.at_end();
+}
+
+/// Types and classes that are not about data of a zone.
+Rcode judge(const Query& query) noexcept {
+  const auto number = static_cast<std::uint16_t>(query.type);
+  if (query.qclass != kClassIn) return Rcode::refused;  // CHAOS would tell the version, ANY has no single answer
+  if (number == 0 || query.type == Type::opt) return Rcode::formerr;
+  if (query.type == Type::axfr || query.type == Type::ixfr) return Rcode::refused;
+  const bool is_meta = number >= 128 && number <= 255;  // RFC 6895 section 3.1
+  return is_meta && query.type != Type::any ? Rcode::notimp : Rcode::noerror;
+}
+
+}  // namespace
+
+std::optional<DropReason> read_query(ByteView bytes, Query& query) noexcept {
+  ByteReader reader(bytes);
+  query.id = reader.u16();
+  query.flags = reader.u16();
+  const Counts counts{reader.u16(), reader.u16(), reader.u16(), reader.u16()};
+  if (!reader.ok()) return DropReason::too_short;
+  if ((query.flags & flag::kResponse) != 0) return DropReason::is_response;
+  if ((query.flags & flag::kOpcode) != 0) {
+    query.verdict = Rcode::notimp;
+  } else if (counts.questions != 1 || !read_sections(reader, counts, query)) {  // RFC 9619
+    query.verdict = Rcode::formerr;
+    query.question = {};
+    query.has_edns = false;
+  } else if (query.verdict == Rcode::noerror) {
+    query.verdict = judge(query);
+  }
+  return std::nullopt;
+}
+
+}  // namespace hcpnet::dns

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <hcpnet/bytes.hpp>
+#include <hcpnet/dns/message.hpp>
+#include <hcpnet/dns/responder.hpp>
+#include <optional>
+
+#include "dns/folded_name.hpp"
+
+namespace hcpnet::dns {
+
+/// A query as the responder and the forwarder need it. Refers to the bytes it was read from.
+struct Query {
+  std::uint16_t id = 0;
+  std::uint16_t flags = 0;
+  Type type = Type::a;
+  std::uint16_t qclass = 0;
+  ByteView question;  ///< name, type and class as sent; empty when it could not be read
+  FoldedName name;    ///< set when `question` is not empty
+  bool has_edns = false;
+  bool dnssec_ok = false;
+  std::uint16_t udp_bytes = kMinUdpBytes;  ///< what the client takes over UDP, 512 or more
+  Rcode verdict = Rcode::noerror;  ///< an error that the message alone decides, whoever asks and whatever is known
+
+  [[nodiscard]] bool recursion_desired() const noexcept { return (flags & flag::kRecursionDesired) != 0; }
+  /// How long the reply may be.
+  [[nodiscard]] std::size_t max_reply_bytes(Transport transport) const noexcept {
+    return transport == Transport::tcp ? kMaxMessageBytes : std::min(udp_bytes, kMaxUdpBytes);
+  }
+};
+
+/// Fills `query`; a reason when there is nothing that could be answered.
+[[nodiscard]] std::optional<DropReason> read_query(ByteView bytes, Query& query) noexcept;
+
+}  // namespace hcpnet::dns

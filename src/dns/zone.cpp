@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <boost/assert.hpp>
+#include <hcpnet/bytes.hpp>
+#include <hcpnet/dns/zone.hpp>
+#include <ranges>
+
+#include "dns/folded_name.hpp"
+#include "dns/zone_index.hpp"
+
+namespace hcpnet::dns {
+namespace {
+
+constexpr std::uint32_t kRefresh = 3600;
+constexpr std::uint32_t kRetry = 600;
+constexpr std::uint32_t kExpire = 86400;
+constexpr std::size_t kSoaNumbersBytes = 20;
+
+std::string big_endian(std::uint32_t value) {
+  std::string bytes(4, '\0');
+  ByteWriter({reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()}).u32(value);
+  return bytes;
+}
+
+/// `label` in front of the apex, or the apex itself where that would be too long.
+std::string below(const Name& apex, std::string_view label) {
+  std::string wire(as_text(apex.wire()));
+  if (wire.size() + 1 + label.size() > Name::kMaxBytes) return wire;
+  return static_cast<char>(label.size()) + std::string(label) + wire;
+}
+
+RRset make_soa(const Name& apex, std::uint32_t serial) {
+  std::string rdata = below(apex, "ns") + below(apex, "hostmaster");
+  for (const std::uint32_t number : {serial, kRefresh, kRetry, kExpire, Zone::kNegativeTtl})
+    rdata += big_endian(number);
+  return {apex, Type::soa, Zone::kNegativeTtl, {std::move(rdata)}};
+}
+
+bool has_soa(const Name& apex, const std::vector<RRset>& rrsets) {
+  return std::ranges::any_of(rrsets, [&](const RRset& set) { return set.type == Type::soa && set.owner == apex; });
+}
+
+bool is_before(const RRset& a, const RRset& b) noexcept {
+  if (const auto order = a.owner <=> b.owner; order != 0) return order < 0;
+  const auto rank = [](Type type) { return type == Type::soa ? 0 : static_cast<std::uint32_t>(type); };
+  return rank(a.type) < rank(b.type);
+}
+
+/// Joins neighbours of the same owner and type, and puts RDATA into canonical order without repetitions.
+void merge_equal(std::vector<RRset>& rrsets) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < rrsets.size(); ++i) {
+    if (kept > 0 && rrsets[kept - 1].type == rrsets[i].type && rrsets[kept - 1].owner == rrsets[i].owner) {
+      RRset& into = rrsets[kept - 1];
+      into.ttl = std::min(into.ttl, rrsets[i].ttl);
+      std::ranges::move(rrsets[i].rdata, std::back_inserter(into.rdata));
+    } else {
+      if (kept != i) rrsets[kept] = std::move(rrsets[i]);
+      ++kept;
+    }
+  }
+  rrsets.erase(rrsets.begin() + static_cast<std::ptrdiff_t>(kept), rrsets.end());
+  for (RRset& set : rrsets) {
+    std::ranges::sort(set.rdata);
+    const auto repeated = std::ranges::unique(set.rdata);
+    set.rdata.erase(repeated.begin(), repeated.end());
+  }
+}
+
+std::vector<RRset> in_order(const Name& apex, std::vector<RRset> rrsets, std::uint32_t serial) {
+  BOOST_ASSERT(std::ranges::all_of(rrsets, [&](const RRset& set) { return set.owner.is_below_or_equal(apex); }));
+  if (!has_soa(apex, rrsets)) rrsets.push_back(make_soa(apex, serial));
+  std::ranges::stable_sort(rrsets, is_before);
+  merge_equal(rrsets);
+  return rrsets;
+}
+
+/// RFC 2308 section 4: the last number of the SOA limits how long "there is nothing" may be believed.
+std::uint32_t negative_ttl_of(const RRset& soa) {
+  const std::string& rdata = soa.rdata.front();
+  if (rdata.size() < kSoaNumbersBytes) return 0;
+  return std::min(soa.ttl, ByteReader(as_bytes(rdata).last(4)).u32());
+}
+
+}  // namespace
+
+struct Zone::Impl {
+  Impl(Name name, std::vector<RRset> records, std::uint32_t serial, Availability state)
+      : apex(std::move(name)),
+        rrsets(in_order(apex, std::move(records), serial)),
+        index(apex, rrsets),
+        negative_ttl(negative_ttl_of(rrsets.front())),
+        availability(state) {}
+
+  Name apex;
+  std::vector<RRset> rrsets;
+  ZoneIndex index;
+  std::uint32_t negative_ttl;
+  Availability availability;
+};
+
+Zone::Zone(Name apex, std::vector<RRset> rrsets, std::uint32_t serial, Availability availability)
+    : impl_(std::make_unique<const Impl>(std::move(apex), std::move(rrsets), serial, availability)) {}
+Zone::~Zone() = default;
+
+const Name& Zone::apex() const noexcept {
+  return impl_->apex;
+}
+const RRset& Zone::soa() const noexcept {
+  return impl_->rrsets.front();
+}
+const std::vector<RRset>& Zone::rrsets() const noexcept {
+  return impl_->rrsets;
+}
+bool Zone::is_available() const noexcept {
+  return impl_->availability == Availability::available;
+}
+std::uint32_t Zone::negative_ttl() const noexcept {
+  return impl_->negative_ttl;
+}
+
+Zone::Found Zone::find(const Name& name, Type type) const noexcept {
+  return find(FoldedName(name), type);
+}
+
+Zone::Found Zone::find(const FoldedName& name, Type type) const noexcept {
+  const ZoneIndex::Owner owner = impl_->index.find(name);
+  if (!owner.exists) return {};
+  for (const RRset& set : std::span(impl_->rrsets).subspan(owner.first, owner.count)) {
+    // RFC 1034 section 3.6.2: a CNAME answers for every type but its own, which the comparison finds anyway.
+    if (set.type == type || set.type == Type::cname || type == Type::any)
+      return {Outcome::answer, &set, owner.is_wildcard};
+  }
+  return {Outcome::nodata, nullptr, owner.is_wildcard};
+}
+
+RRset make_a(Name owner, Ipv4 address, std::uint32_t ttl) {
+  return {std::move(owner), Type::a, ttl, {std::string(as_text(address.bytes()))}};
+}
+
+RRset make_aaaa(Name owner, const Ipv6& address, std::uint32_t ttl) {
+  return {std::move(owner), Type::aaaa, ttl, {std::string(as_text(address.bytes()))}};
+}
+
+}  // namespace hcpnet::dns

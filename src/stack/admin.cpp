@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of the admin and observe listeners; docs/commands.md lists them.
+#include <charconv>
+#include <ctime>
+#include <hcpnet/version.hpp>
+#include <nlohmann/json.hpp>
+
+#include "stack/stack_impl.hpp"
+#include "stack/to_json.hpp"
+
+namespace hcpnet {
+namespace {
+
+using Json = nlohmann::json;
+
+HttpResponse json_response(const Json& body, unsigned status = 200) {
+  return {status, "application/json", body.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'};
+}
+HttpResponse problem(unsigned status, const std::string& message) { return json_response({{"error", message}}, status); }
+
+HttpResponse health(Stack::Impl& stack, bool is_readiness) {
+  const auto troubles = stack.troubles();
+  // Alive is whoever answers: a restart would not mend a full disk, and would end every tunnel.
+  const bool ok = !is_readiness || troubles.empty();
+  std::string body = ok ? "ok\n" : "";
+  for (const std::string& trouble : troubles) body += trouble + '\n';
+  return {ok ? 200u : 503u, "text/plain; charset=utf-8", body};
+}
+
+Json status(Stack::Impl& stack) {
+  Json listeners = Json::array();
+  for (const StackListener& l : stack.listeners())
+    listeners.push_back({{"service", l.service}, {"owner", l.owner}, {"configured", l.configured.to_string()}, {"bound", l.bound.to_string()}});
+  Json body = {{"version", version()}, {"listeners", listeners}, {"troubles", stack.troubles()}, {"reloads", stack.reloads},
+               {"reloadsRefused", stack.reloads_refused}};
+  body["warnings"] = to_json(stack.warnings);
+  return body;
+}
+
+HttpResponse leases(Stack::Impl& stack) {
+  Json all = Json::array();
+  if (stack.dhcp)
+    for (const dhcp::Lease& lease : stack.dhcp->leases()) all.push_back(to_json(lease));
+  return json_response({{"leases", std::move(all)}});
+}
+
+HttpResponse zones(Stack::Impl& stack) {
+  Json all = Json::array();
+  for (const StackZone& zone : stack.zones()) all.push_back(to_json(zone));
+  return json_response({{"zones", std::move(all)}});
+}
+
+HttpResponse routes(Stack::Impl& stack, const HttpRequest& request) {
+  const auto parameter = [&](const char* key) {
+    const auto it = request.query.find(key);
+    return it == request.query.end() ? std::string{} : it->second;
+  };
+  std::uint16_t port = 0;
+  const std::string port_text = parameter("port");
+  const auto [end, error] = std::from_chars(port_text.data(), port_text.data() + port_text.size(), port);
+  if (error != std::errc{} || end != port_text.data() + port_text.size() || port == 0) return problem(400, "port: a number from 1 to 65535 is needed");
+  const std::string from = parameter("from");
+  const auto source = from.empty() ? IpAddress{} : parse_ip_address(from);
+  if (!source) return problem(400, "from: not an address");
+  Json all = Json::array();
+  for (const RouteExplanation& answer : stack.route(parameter("sni"), port, *source)) all.push_back(to_json(answer));
+  return json_response({{"routes", std::move(all)}});
+}
+
+HttpResponse reload(Stack::Impl& stack) {
+  const auto result = stack.reload();
+  if (result.has_error()) return json_response({{"applied", false}, {"diagnostics", to_json(result.error())}}, 409);
+  return json_response({{"applied", true}, {"diagnostics", to_json(stack.warnings)}});
+}
+
+}  // namespace
+
+HttpResponse answer_observe(Stack::Impl& stack, const HttpRequest& request) {
+  if (request.method != "GET" && request.method != "HEAD") return problem(405, "only GET here");
+  if (request.path == "/healthz") return health(stack, false);
+  if (request.path == "/readyz") return health(stack, true);
+  if (request.path == "/metrics") return {200, "text/plain; version=0.0.4; charset=utf-8", render_metrics(stack)};
+  return problem(404, "no such page");
+}
+
+HttpResponse answer_admin(Stack::Impl& stack, const HttpRequest& request) {
+  if (request.path == "/reload") return request.method == "POST" ? reload(stack) : problem(405, "a change is a POST");
+  if (request.method == "GET") {
+    if (request.path == "/status") return json_response(status(stack));
+    if (request.path == "/leases") return leases(stack);
+    if (request.path == "/zones") return zones(stack);
+    if (request.path == "/routes") return routes(stack, request);
+  }
+  return answer_observe(stack, request);
+}
+
+}  // namespace hcpnet

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <hcpnet/stack/config.hpp>
+#include <set>
+#include <utility>
+
+#include "stack/derive.hpp"
+
+namespace hcpnet {
+namespace derive {
+
+bool is_kubernetes_name(std::string_view name) noexcept { return std::ranges::find(kKubernetesNames, name) != std::end(kKubernetesNames); }
+
+Diagnostic problem(Severity severity, const spec::ObjectMeta& where, std::string path, std::string code, std::string message) {
+  Diagnostic d;
+  d.severity = severity;
+  d.path = std::move(path);
+  d.code = std::move(code);
+  d.message = where.key() + ": " + std::move(message);
+  return d;
+}
+
+bool every_cluster_has_sources(const spec::ValidInfra& infra, const spec::Observed& observed) {
+  return std::ranges::all_of(infra.clusters, [&](const spec::ValidCluster& cluster) {
+    const auto workers = observed.namespace_workers.find(cluster.control_plane_namespace);
+    if (workers != observed.namespace_workers.end() && !workers->second.empty()) return true;
+    return std::ranges::any_of(observed.mac_namespaces, [&](const auto& vm) { return vm.second == cluster.control_plane_namespace; });
+  });
+}
+
+namespace {
+
+/// A pod address belongs to the whole process: two proxies, or two DNS servers, can't both have it.
+void check_pod_addresses(const Inputs& in, const StackConfig& out, Diagnostics& problems) {
+  if (in.surroundings.pod_addresses.empty()) return;
+  const auto refuse = [&](const char* what, const std::string& first, const std::string& second) {
+    Diagnostic d;
+    d.code = "pod-address-ambiguous";
+    d.message = std::string("a pod address can serve one ") + what + " only, and the set has " + first + " and " + second +
+                "; run one process for each";
+    problems.add(std::move(d));
+  };
+  if (out.dns.size() > 1) refuse("DNS server", out.dns[0].owner, out.dns[1].owner);
+  if (out.proxies.size() > 1) refuse("proxy", out.proxies[0].owner, out.proxies[1].owner);
+}
+
+/// Two servers of one kind on one address and port: the second bind would fail with a message that names no object.
+void check_listeners(const StackConfig& out, Diagnostics& problems) {
+  std::map<std::pair<bool, Endpoint>, std::string> seen;
+  const auto claim = [&](bool is_dns, const Endpoint& address, const std::string& owner) {
+    const auto [other, is_new] = seen.try_emplace({is_dns, address}, owner);
+    if (is_new) return;
+    Diagnostic d;
+    d.code = "listener-collides";
+    d.message = owner + " and " + other->second + " both listen on " + address.to_string();
+    problems.add(std::move(d));
+  };
+  for (const DnsServerConfig& server : out.dns)
+    for (const Endpoint& listener : server.config.listeners) claim(true, listener, server.owner);
+  for (const ProxyServerConfig& proxy : out.proxies)
+    for (const proxy::Listener& listener : proxy.table->config().listeners) claim(false, listener.address, proxy.owner);
+}
+
+void map_vms_to_clusters(const Inputs& in, StackConfig& out) {
+  std::map<std::string, std::string> clusters;  // by control-plane namespace, where HyperShift puts the VMs
+  for (const spec::ValidInfra& infra : in.set.infras)
+    for (const spec::ValidCluster& cluster : infra.clusters) clusters.emplace(cluster.control_plane_namespace, cluster.hosted_cluster);
+  for (const auto& [mac, vm_namespace] : in.observed.mac_namespaces)
+    if (const auto cluster = clusters.find(vm_namespace); cluster != clusters.end()) out.mac_clusters.emplace(mac, cluster->second);
+}
+
+}  // namespace
+}  // namespace derive
+
+Result<StackConfig, Diagnostics> make_stack_config(const spec::ValidSet& set, const spec::Observed& observed,
+                                                   const Surroundings& surroundings) {
+  const derive::Inputs in{set, observed, surroundings};
+  StackConfig out;
+  Diagnostics problems;
+  derive::dhcp_config(in, out, problems);
+  derive::dns_config(in, out, problems);
+  derive::proxy_config(in, out, problems);
+  derive::map_vms_to_clusters(in, out);
+  if (!problems.has_errors()) {
+    derive::check_pod_addresses(in, out, problems);
+    derive::check_listeners(out, problems);
+  }
+  if (problems.has_errors()) return problems;
+  out.warnings = std::move(problems);
+  return out;
+}
+
+}  // namespace hcpnet

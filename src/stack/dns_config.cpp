@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// From spec to zones and views. Each hosted-cluster domain is a zone of every view, so that nothing below it is ever forwarded; what else is
+// published is a zone of its own.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "stack/derive.hpp"
+
+namespace hcpnet::derive {
+namespace {
+
+constexpr std::uint32_t kSerial = 1;  // nobody transfers these zones
+
+/// Zones of one view while they are put together.
+class ZoneSet {
+ public:
+  explicit ZoneSet(std::chrono::seconds ttl) : ttl_(static_cast<std::uint32_t>(ttl.count())) {}
+
+  /// From now on `domain` is a zone, with or without records.
+  void add_zone(const std::string& domain) { zones_.try_emplace(dns::parse_name(domain).value()); }
+
+  /// Publishes an address for a name or a wildcard, in the zone that holds it, else as a zone of its own.
+  void add_address(const std::string& name, Ipv4 address) {
+    const dns::Name owner = dns::parse_name(name).value();
+    const dns::Name apex = owner.is_wildcard() ? owner.parent() : owner;
+    auto zone = closest(owner);
+    if (zone == zones_.end()) zone = zones_.try_emplace(apex).first;
+    std::vector<Ipv4>& addresses = zone->second[owner];
+    if (std::ranges::find(addresses, address) == addresses.end()) addresses.push_back(address);
+  }
+
+  [[nodiscard]] std::vector<std::shared_ptr<const dns::Zone>> build(dns::Availability available = dns::Availability::available) const {
+    std::vector<std::shared_ptr<const dns::Zone>> built;
+    for (const auto& [apex, owners] : zones_) {
+      std::vector<dns::RRset> rrsets;
+      for (const auto& [owner, addresses] : owners) {
+        dns::RRset rrset = dns::make_a(owner, addresses.front(), ttl_);
+        for (std::size_t i = 1; i < addresses.size(); ++i) rrset.rdata.push_back(dns::make_a(owner, addresses[i], ttl_).rdata.front());
+        rrsets.push_back(std::move(rrset));
+      }
+      built.push_back(std::make_shared<const dns::Zone>(apex, std::move(rrsets), kSerial, available));
+    }
+    return built;
+  }
+
+ private:
+  using Zones = std::map<dns::Name, std::map<dns::Name, std::vector<Ipv4>>>;
+
+  Zones::iterator closest(dns::Name name) {
+    for (;; name = name.parent()) {
+      if (const auto zone = zones_.find(name); zone != zones_.end() || name.is_root()) return zone;
+    }
+  }
+
+  Zones zones_;
+  std::uint32_t ttl_;
+};
+
+constexpr const char* kServiceLabels[] = {"api.", "api-int.", "oauth.", "ignition.", "konnectivity."};
+
+/// The clients that no other view claims: pods and everybody else on the management side.
+std::vector<Cidr> everyone() { return {*parse_cidr("0.0.0.0/0"), *parse_cidr("::/0")}; }
+
+std::vector<Endpoint> listeners(Ipv4 server_ip, std::uint16_t port, const Surroundings& surroundings) {
+  std::vector<Endpoint> all{{server_ip, port}};
+  for (const IpAddress& address : surroundings.pod_addresses) all.push_back({address, port});
+  return all;
+}
+
+/// "node" is the same file here: a process that runs with the node's resolvers has them in its own resolv.conf.
+dns::Forwarding forwarding(const std::vector<spec::Resolver>& resolvers) {
+  dns::Forwarding forward;
+  forward.resolv_conf = resolvers.empty();
+  for (const spec::Resolver& resolver : resolvers) {
+    if (const auto* upstream = std::get_if<Endpoint>(&resolver))
+      forward.upstreams.push_back(*upstream);
+    else
+      forward.resolv_conf = true;
+  }
+  return forward;
+}
+
+struct InternalProxy {
+  std::optional<Ipv4> address;
+  bool is_wanted = false;
+};
+
+/// "service.namespace" and anything after it, or an address.
+InternalProxy find_internal_proxy(const Inputs& in, const spec::ValidInfra& infra, StackConfig& out) {
+  InternalProxy found;
+  if (!infra.proxy || !infra.proxy->internal_proxy_service) return found;
+  const std::string& text = *infra.proxy->internal_proxy_service;
+  found.is_wanted = true;
+  if ((found.address = parse_ipv4(text))) return found;
+  const std::size_t dot = text.find('.');
+  const std::string service = text.substr(0, dot);
+  const std::string ns = dot == std::string::npos ? std::string{} : text.substr(dot + 1, text.find('.', dot + 1) - dot - 1);
+  if (const auto known = in.observed.service_addresses.find(ns + '/' + service); known != in.observed.service_addresses.end())
+    found.address = known->second;
+  else if (const auto resolved = in.surroundings.internal_proxies.find(text); resolved != in.surroundings.internal_proxies.end())
+    found.address = resolved->second;
+  else
+    out.unresolved_proxies.push_back(text);
+  return found;
+}
+
+/// The names of every cluster, leading to `proxy`; `apps` says where the names below apps lead: the VIP itself, or the proxy.
+void add_clusters(ZoneSet& zones, const spec::ValidInfra& infra, std::optional<Ipv4> proxy, bool apps_through_proxy) {
+  for (const spec::ValidCluster& cluster : infra.clusters) {
+    zones.add_zone(cluster.domain);
+    if (!proxy) continue;
+    for (const char* label : kServiceLabels) zones.add_address(label + cluster.domain, *proxy);
+    if (cluster.apps_vip) zones.add_address("*.apps." + cluster.domain, apps_through_proxy ? *proxy : *cluster.apps_vip);
+  }
+}
+
+dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra) {
+  ZoneSet zones(infra.dns_policy.record_ttl);
+  const std::optional<Ipv4> proxy = infra.proxy ? std::optional(infra.proxy->server_ip) : std::nullopt;
+  add_clusters(zones, infra, proxy, false);
+  // A name that only some clients may use would send the others to a proxy that drops them.
+  const bool may_everyone_use = infra.clusters.size() == 1 || (infra.clusters.size() > 1 && every_cluster_has_sources(infra, in.observed));
+  if (proxy && may_everyone_use)
+    for (const std::string_view name : kKubernetesNames) zones.add_address(std::string(name), *proxy);
+  for (const auto& entry : infra.dns_policy.entries) zones.add_address(entry.hostname, entry.address);
+  return {"vlan", {infra.cidr}, zones.build()};
+}
+
+DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, StackConfig& out, Diagnostics& problems) {
+  DnsServerConfig server{infra.metadata.key(), {}};
+  server.config.listeners = listeners(infra.dns->server_ip, 53, in.surroundings);
+  server.config.views.push_back(vlan_view(in, infra));
+  for (const auto& extra : infra.dns_policy.views) {
+    ZoneSet zones(infra.dns_policy.record_ttl);
+    add_clusters(zones, infra, extra.proxy_address, true);
+    server.config.views.push_back({extra.name, extra.clients, zones.build()});
+  }
+  const InternalProxy internal = find_internal_proxy(in, infra, out);
+  const bool is_known = internal.address || !internal.is_wanted;
+  ZoneSet pod_zones(infra.dns_policy.record_ttl);
+  add_clusters(pod_zones, infra, internal.address, true);
+  server.config.views.push_back({"pod", everyone(), pod_zones.build(is_known ? dns::Availability::available : dns::Availability::unavailable)});
+  if (!internal.is_wanted && !infra.clusters.empty()) {
+    problems.add(problem(Severity::warning, infra.metadata, "/spec/infraComponents/proxy/internalProxyService", "no-internal-proxy",
+                         "clients outside the VLAN get NXDOMAIN for the names of the hosted clusters, because nothing says where to send them"));
+  }
+  server.config.forwarding = forwarding(infra.dns_servers);
+  return server;
+}
+
+DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, Diagnostics& problems) {
+  DnsServerConfig server{spec.metadata.key(), {}};
+  server.config.listeners = listeners(spec.server_ip, spec.port, in.surroundings);
+  ZoneSet vlan(spec.policy.record_ttl);
+  ZoneSet pod(spec.policy.record_ttl);
+  vlan.add_zone(spec.domain);
+  pod.add_zone(spec.domain);
+  for (const auto& entry : spec.entries) {
+    vlan.add_address(entry.hostname, entry.address);
+    if (spec.internal_proxy_ip && !is_kubernetes_name(entry.hostname)) pod.add_address(entry.hostname, *spec.internal_proxy_ip);
+  }
+  for (const auto& entry : spec.policy.entries) vlan.add_address(entry.hostname, entry.address);
+  for (const auto& extra : spec.policy.views) {
+    ZoneSet zones(spec.policy.record_ttl);
+    zones.add_zone(spec.domain);
+    if (extra.proxy_address)
+      for (const auto& entry : spec.entries) zones.add_address(entry.hostname, *extra.proxy_address);
+    server.config.views.push_back({extra.name, extra.clients, zones.build()});
+  }
+  if (spec.secondary_network) {
+    server.config.views.push_back({"vlan", {*spec.secondary_network}, vlan.build()});
+    server.config.views.push_back({"pod", everyone(), pod.build()});
+  } else {
+    server.config.views.push_back({"vlan", everyone(), vlan.build()});
+    if (spec.internal_proxy_ip) {
+      problems.add(problem(Severity::warning, spec.metadata, "/spec/networkConfig/secondaryNetworkCIDR", "no-second-view",
+                           "without secondaryNetworkCIDR nothing tells the two sides apart: every client gets staticEntries as written"));
+    }
+  }
+  server.config.forwarding = forwarding(spec.upstreams);
+  return server;
+}
+
+}  // namespace
+
+void dns_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
+  for (const spec::ValidInfra& infra : in.set.infras)
+    if (infra.dns) out.dns.push_back(infra_dns(in, infra, out, problems));
+  for (const spec::ValidDnsServer& server : in.set.dns_servers) out.dns.push_back(single_dns(in, server, problems));
+}
+
+}  // namespace hcpnet::derive

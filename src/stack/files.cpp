@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <hcpnet/stack/files.hpp>
+#include <utility>
+
+namespace hcpnet {
+namespace {
+
+Diagnostic unreadable(const std::string& path, int error) {
+  Diagnostic d;
+  d.file = path;
+  d.code = "unreadable-file";
+  d.message = std::string("can't be read: ") + std::strerror(error);
+  return d;
+}
+
+/// Reads at most `max` bytes. Returns 0 or an errno.
+int read_all(int descriptor, std::size_t max, std::string& text) {
+  constexpr std::size_t kStep = 64 * 1024;
+  while (text.size() < max) {
+    const std::size_t before = text.size();
+    text.resize(std::min(max, before + kStep));
+    const ssize_t count = ::read(descriptor, text.data() + before, text.size() - before);
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (count == 0) return 0;
+    if (count < 0 && errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+void read_file(const std::string& path, std::size_t max, std::vector<spec::SourceText>& out, Diagnostics& problems) {
+  spec::SourceText source{path, {}};
+  const int descriptor = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  int error = descriptor < 0 ? errno : read_all(descriptor, max, source.text);
+  if (descriptor > STDIN_FILENO) ::close(descriptor);
+  if (error != 0)
+    problems.add(unreadable(path, error));
+  else
+    out.push_back(std::move(source));
+}
+
+bool is_spec_file(const std::filesystem::path& path) {
+  const std::string extension = path.extension().string();
+  return !path.filename().string().starts_with('.') && (extension == ".yaml" || extension == ".yml" || extension == ".json");
+}
+
+void read_folder(const std::string& path, std::size_t max, std::vector<spec::SourceText>& out, Diagnostics& problems) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (auto entry = std::filesystem::directory_iterator(path, error); !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+    if (is_spec_file(entry->path())) files.push_back(entry->path().string());
+  if (error) problems.add(unreadable(path, error.value()));
+  if (!error && files.empty()) {
+    Diagnostic d = unreadable(path, 0);
+    d.message = "holds no *.yaml, *.yml or *.json file";
+    problems.add(std::move(d));
+  }
+  std::ranges::sort(files);
+  for (const std::string& file : files) read_file(file, max, out, problems);
+}
+
+}  // namespace
+
+Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vector<std::string>& paths, const spec::LoadLimits& limits) {
+  std::vector<spec::SourceText> sources;
+  Diagnostics problems;
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    if (path != "-" && std::filesystem::is_directory(path, ignored))
+      read_folder(path, limits.max_file_bytes + 1, sources, problems);
+    else
+      read_file(path, limits.max_file_bytes + 1, sources, problems);
+  }
+  if (problems.has_errors()) return problems;
+  return sources;
+}
+
+SourceFiles read_source_files(const std::vector<std::string>& specs, const std::vector<std::string>& observed,
+                              const std::vector<std::string>& endpoints, Diagnostics& problems) {
+  SourceFiles files;
+  const auto read = [&](const std::vector<std::string>& paths, std::vector<spec::SourceText>& into) {
+    auto texts = read_sources(paths);
+    if (texts.has_error())
+      problems.append(texts.error());
+    else
+      into = std::move(*texts);
+  };
+  read(specs, files.specs);
+  read(observed, files.observed);
+  read(endpoints, files.endpoints);
+  return files;
+}
+
+Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files, const spec::LoadLimits& limits) {
+  CheckedFiles checked;
+  Diagnostics warnings;
+  auto observed = spec::load_observed(files.observed, files.endpoints, warnings, limits);
+  auto set = spec::check(files.specs, limits);
+  if (observed.has_error() || set.has_error()) {  // all problems at once, also across the two
+    Diagnostics problems = set.has_error() ? set.error() : Diagnostics{};
+    if (observed.has_error()) problems.append(observed.error());
+    problems.append(std::move(warnings));
+    return problems;
+  }
+  checked.set = std::move(*set);
+  checked.observed = std::move(*observed);
+  spec::apply_observed(checked.set, checked.observed, warnings);
+  checked.warnings = checked.set.warnings;
+  checked.warnings.append(std::move(warnings));
+  return checked;
+}
+
+}  // namespace hcpnet

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stack/http_server.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/beast/core/basic_stream.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace hcpnet {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using Protocol = asio::generic::stream_protocol;
+using Stream = beast::basic_stream<Protocol>;
+using Acceptor = asio::basic_socket_acceptor<Protocol>;
+
+std::string percent_decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::uint8_t byte = 0;
+    if (text[i] == '%' && i + 2 < text.size() && std::from_chars(&text[i + 1], &text[i] + 3, byte, 16).ptr == &text[i] + 3) {
+      out += static_cast<char>(byte);
+      i += 2;
+    } else {
+      out += text[i] == '+' ? ' ' : text[i];
+    }
+  }
+  return out;
+}
+
+/// RFC 3986 section 3.4, read as forms are written.
+std::map<std::string, std::string> parse_query(std::string_view text) {
+  std::map<std::string, std::string> query;
+  while (!text.empty()) {
+    const std::string_view pair = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(text.size(), pair.size() + 1));
+    const std::size_t equals = pair.find('=');
+    const std::string_view value = equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1);
+    query.emplace(percent_decoded(pair.substr(0, equals)), percent_decoded(value));
+  }
+  return query;
+}
+
+HttpRequest to_request(const http::request<http::string_body>& message) {
+  const std::string_view target(message.target().data(), message.target().size());
+  const std::size_t mark = target.find('?');
+  return {std::string(message.method_string()), percent_decoded(target.substr(0, mark)),
+          mark == std::string_view::npos ? std::map<std::string, std::string>{} : parse_query(target.substr(mark + 1))};
+}
+
+//   reading --request--> writing --keep-alive--> reading        (error, timeout, close: any --> closed)
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(Protocol::socket socket, std::shared_ptr<const HttpServer::Handler> handler) : stream_(std::move(socket)), handler_(std::move(handler)) {}
+
+  void read() {
+    parser_.emplace();
+    parser_->header_limit(HttpServer::kMaxHeaderBytes);
+    parser_->body_limit(HttpServer::kMaxBodyBytes);
+    stream_.expires_after(HttpServer::kTimeout);
+    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code ec, std::size_t) { self->on_read(ec); });
+  }
+  void close() {
+    beast::error_code ignored;
+    stream_.socket().close(ignored);
+  }
+
+ private:
+  void on_read(beast::error_code ec) {
+    if (ec) return close();
+    const auto& message = parser_->get();
+    HttpResponse answer = (*handler_)(to_request(message));
+    response_ = http::response<http::string_body>(static_cast<http::status>(answer.status), message.version());
+    response_.set(http::field::content_type, answer.content_type);
+    response_.set(http::field::cache_control, "no-store");
+    response_.keep_alive(message.keep_alive());
+    response_.body() = std::move(answer.body);
+    response_.prepare_payload();
+    stream_.expires_after(HttpServer::kTimeout);
+    http::async_write(stream_, response_, [self = shared_from_this()](beast::error_code error, std::size_t) { self->on_write(error); });
+  }
+  void on_write(beast::error_code ec) {
+    if (ec || !response_.keep_alive()) return close();
+    read();
+  }
+
+  Stream stream_;
+  std::shared_ptr<const HttpServer::Handler> handler_;
+  beast::flat_buffer buffer_{HttpServer::kMaxHeaderBytes + HttpServer::kMaxBodyBytes};
+  std::optional<http::request_parser<http::string_body>> parser_;
+  http::response<http::string_body> response_;
+};
+
+[[noreturn]] void fail(int error, const std::string& what) {
+  throw boost::system::system_error(error, boost::system::system_category(), what);
+}
+
+/// A socket file that nobody answers is left over from a process that died; one that answers belongs to a live process.
+void remove_stale_socket(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return;
+  if (!S_ISSOCK(info.st_mode)) fail(EEXIST, "admin socket " + path + " (a file of another kind is in its place)");
+  asio::io_context io;
+  asio::local::stream_protocol::socket probe(io);
+  boost::system::error_code ec;
+  probe.connect(asio::local::stream_protocol::endpoint(path), ec);
+  if (!ec) fail(EADDRINUSE, "admin socket " + path + " (another process answers on it)");
+  ::unlink(path.c_str());
+}
+
+}  // namespace
+
+struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
+  Impl(asio::any_io_executor e, Handler h) : executor(std::move(e)), handler(std::make_shared<const Handler>(std::move(h))), acceptor(executor) {}
+
+  void accept() {
+    acceptor.async_accept([self = shared_from_this()](boost::system::error_code ec, Protocol::socket socket) {
+      if (!self->acceptor.is_open()) return;
+      if (!ec) self->serve(std::move(socket));
+      self->accept();
+    });
+  }
+
+  void serve(Protocol::socket socket) {
+    std::erase_if(sessions, [](const auto& weak) { return weak.expired(); });
+    if (sessions.size() >= kMaxConnections) return;  // closes it
+    const auto session = std::make_shared<Session>(std::move(socket), handler);
+    sessions.push_back(session);
+    session->read();
+  }
+
+  void open(const Protocol::endpoint& endpoint, const std::string& what) {
+    boost::system::error_code ec;
+    acceptor.open(endpoint.protocol(), ec);
+    if (!ec && endpoint.protocol().family() != AF_UNIX) acceptor.set_option(asio::socket_base::reuse_address(true), ec);
+    if (!ec) acceptor.bind(endpoint, ec);
+    if (ec) throw boost::system::system_error(ec, what);
+  }
+
+  void listen(const std::string& what) {
+    boost::system::error_code ec;
+    acceptor.listen(asio::socket_base::max_listen_connections, ec);
+    if (ec) throw boost::system::system_error(ec, what);
+  }
+
+  asio::any_io_executor executor;
+  std::shared_ptr<const Handler> handler;
+  Acceptor acceptor;
+  std::vector<std::weak_ptr<Session>> sessions;
+  std::string path;  // of the unix socket, once bound
+};
+
+HttpServer::HttpServer(asio::any_io_executor executor, Handler handler) : impl_(std::make_shared<Impl>(std::move(executor), std::move(handler))) {}
+
+HttpServer::~HttpServer() { stop(); }
+
+void HttpServer::listen(const std::string& path) {
+  const std::string what = "admin socket " + path;
+  if (path.size() >= sizeof(sockaddr_un::sun_path)) fail(ENAMETOOLONG, what);
+  remove_stale_socket(path);
+  impl_->open(asio::local::stream_protocol::endpoint(path), what);
+  impl_->path = path;
+  if (::chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0) fail(errno, what);  // nobody can connect before listen()
+  impl_->listen(what);
+}
+
+Endpoint HttpServer::listen(const Endpoint& address) {
+  const std::string what = "HTTP on " + address.to_string();
+  const auto ip = asio::ip::make_address(address.address.to_string());
+  impl_->open(asio::ip::tcp::endpoint(ip, address.port), what);
+  impl_->listen(what);
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  if (::getsockname(impl_->acceptor.native_handle(), reinterpret_cast<sockaddr*>(&storage), &size) != 0) fail(errno, what);
+  const in_port_t port = storage.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(storage).sin6_port : reinterpret_cast<sockaddr_in&>(storage).sin_port;
+  return {address.address, ntohs(port)};
+}
+
+void HttpServer::start() { impl_->accept(); }
+
+void HttpServer::stop() {
+  boost::system::error_code ignored;
+  impl_->acceptor.close(ignored);
+  for (const auto& weak : impl_->sessions)
+    if (const auto session = weak.lock()) session->close();
+  if (!impl_->path.empty()) ::unlink(std::exchange(impl_->path, {}).c_str());
+}
+
+}  // namespace hcpnet

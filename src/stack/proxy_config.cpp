@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// From spec to routes. Ports, targets and fallbacks are HyperShift's; docs/proxy.md shows the resulting table.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "stack/derive.hpp"
+
+namespace hcpnet::derive {
+namespace {
+
+constexpr std::uint16_t kApiPort = 6443;
+constexpr std::uint16_t kHttpsPort = 443;
+constexpr std::uint16_t kKonnectivityPort = 8091;
+
+proxy::Backend service_backend(const Inputs& in, std::string name, const std::string& service, const std::string& ns, std::uint16_t port) {
+  proxy::Backend backend;
+  backend.name = std::move(name);
+  backend.port = port;
+  if (const auto address = parse_ipv4(service)) {
+    backend.endpoints = {{*address, port}};
+    return backend;
+  }
+  backend.host = service + '.' + ns + ".svc.cluster.local";
+  const auto known = in.observed.endpoints.find(ns + '/' + service + ':' + std::to_string(port));
+  if (known != in.observed.endpoints.end()) backend.endpoints = known->second;
+  return backend;
+}
+
+proxy::Route route(std::uint16_t port, std::vector<std::string> names, const std::string& backend) {
+  proxy::Route r;
+  r.port = port;
+  r.names = std::move(names);
+  r.backend = backend;
+  return r;
+}
+
+/// Connections that name no server, or none that is known, are the API server's: guests reach the `kubernetes` Service by address.
+proxy::Route nameless_route(std::uint16_t port, const std::string& backend, proxy::SourceMatch source) {
+  proxy::Route r = route(port, {}, backend);
+  r.no_sni = r.other_sni = true;
+  r.source = std::move(source);
+  return r;
+}
+
+class InfraRoutes {
+ public:
+  InfraRoutes(const Inputs& in, const spec::ValidInfra& infra) : in_(in), infra_(infra) {}
+
+  proxy::RouteConfig build() {
+    for (const spec::ValidCluster& cluster : infra_.clusters) add_cluster(cluster);
+    add_listeners();
+    return std::move(config_);
+  }
+
+ private:
+  void add_cluster(const spec::ValidCluster& x) {
+    const std::string& d = x.domain;
+    const std::string api = add_backend(x, "kube-apiserver", "kube-apiserver", kApiPort);
+    const std::string oauth = add_backend(x, "oauth-openshift", "oauth-openshift", kApiPort);
+    const std::string ignition = add_backend(x, "ignition-server", "ignition-server-proxy", kHttpsPort);
+    const std::string konnectivity = add_backend(x, "konnectivity-server", "konnectivity-server", kKonnectivityPort);
+
+    const std::vector<std::string> api_names{"api." + d, "api-int." + d};
+    config_.routes.push_back(route(kApiPort, api_names, api));
+    config_.routes.push_back(nameless_route(kApiPort, api, own_workers(x)));
+    config_.routes.push_back(route(kHttpsPort, {"oauth." + d}, oauth));
+    config_.routes.push_back(route(kHttpsPort, {"ignition." + d}, ignition));
+    config_.routes.push_back(route(kHttpsPort, {"konnectivity." + d}, konnectivity));
+
+    proxy::Route kubernetes = route(kHttpsPort, {std::begin(kKubernetesNames), std::end(kKubernetesNames)}, api);
+    kubernetes.source = own_workers(x);
+    config_.routes.push_back(std::move(kubernetes));
+    config_.routes.push_back(route(kHttpsPort, {"kubernetes." + d}, api));
+
+    if (infra_.proxy_policy.publish_api_on_443) {
+      config_.routes.push_back(route(kHttpsPort, api_names, api));
+      config_.routes.push_back(nameless_route(kHttpsPort, api, own_workers(x)));
+    }
+    if (x.apps_vip) {
+      proxy::Backend apps = service_backend(in_, x.name + "-apps-https", x.apps_vip->to_string(), {}, x.apps_https_port);
+      config_.routes.push_back(route(kHttpsPort, {"*.apps." + d}, apps.name));
+      push_backend(x, std::move(apps));
+    }
+  }
+
+  /// With one cluster every client is its own; with several only those whose address is known to be.
+  [[nodiscard]] proxy::SourceMatch own_workers(const spec::ValidCluster& x) const {
+    return infra_.clusters.size() == 1 ? proxy::SourceMatch{} : proxy::SourceMatch{{}, x.hosted_cluster};
+  }
+
+  std::string add_backend(const spec::ValidCluster& x, const std::string& suffix, const std::string& service, std::uint16_t port) {
+    proxy::Backend backend = service_backend(in_, x.name + '-' + suffix, service, x.control_plane_namespace, port);
+    std::string name = backend.name;
+    push_backend(x, std::move(backend));
+    return name;
+  }
+
+  void push_backend(const spec::ValidCluster& x, proxy::Backend backend) {
+    backend.cluster = x.hosted_cluster;
+    if (infra_.proxy_policy.connect_timeout) backend.connect_timeout = *infra_.proxy_policy.connect_timeout;
+    backend.idle_timeout = infra_.proxy_policy.idle_timeout;
+    config_.backends.push_back(std::move(backend));
+  }
+
+  void add_listeners() {
+    std::vector<IpAddress> addresses = in_.surroundings.pod_addresses;
+    addresses.insert(addresses.begin(), infra_.proxy->server_ip);
+    for (const IpAddress& address : addresses)
+      for (const std::uint16_t port : {kApiPort, kHttpsPort}) config_.listeners.push_back({{address, port}, {}});
+  }
+
+  const Inputs& in_;
+  const spec::ValidInfra& infra_;
+  proxy::RouteConfig config_;
+};
+
+/// A ProxyServer says what it routes by name; who gets nameless connections follows from where its API servers are.
+class ServerRoutes {
+ public:
+  ServerRoutes(const Inputs& in, const spec::ValidProxyServer& server, Diagnostics& problems) : in_(in), server_(server), problems_(problems) {}
+
+  proxy::RouteConfig build() {
+    for (const spec::ValidProxyBackend& backend : server_.backends) add(backend);
+    for (const std::uint16_t port : ports_) add_nameless(port);
+    std::vector<IpAddress> addresses = in_.surroundings.pod_addresses;
+    addresses.insert(addresses.begin(), server_.server_ip);
+    for (const IpAddress& address : addresses)
+      for (const std::uint16_t port : ports_) config_.listeners.push_back({{address, port}, {}});
+    return std::move(config_);
+  }
+
+ private:
+  void add(const spec::ValidProxyBackend& b) {
+    if (b.protocol == spec::Protocol::udp) {
+      problems_.add(problem(Severity::warning, server_.metadata, "", "not-served", "backend " + b.name + " is UDP, which the proxy does not forward"));
+      return;
+    }
+    ports_.insert(b.port);
+    proxy::Backend backend = service_backend(in_, b.name, b.target_service, b.target_namespace, b.target_port);
+    backend.connect_timeout = server_.policy.connect_timeout.value_or(b.connect_timeout);
+    backend.idle_timeout = server_.policy.idle_timeout;
+    proxy::Route named = route(b.port, b.hostnames, b.name);
+    named.source.prefixes = b.sources;
+    config_.backends.push_back(std::move(backend));
+    config_.routes.push_back(std::move(named));
+  }
+
+  static bool is_api_server(const spec::ValidProxyBackend& b) { return b.target_service == "kube-apiserver"; }
+  /// Under the names of the `kubernetes` Service alone an API server is not published.
+  static bool is_published(const spec::ValidProxyBackend& b) {
+    return is_api_server(b) && std::ranges::any_of(b.hostnames, [](const std::string& name) {
+      return !is_kubernetes_name(name) && !name.starts_with("kubernetes.");
+    });
+  }
+
+  void add_nameless(std::uint16_t port) {
+    std::vector<const spec::ValidProxyBackend*> here;
+    for (const auto& b : server_.backends)
+      if (b.port == port && b.protocol == spec::Protocol::tcp) here.push_back(&b);
+    const bool is_api_port = port == kApiPort || std::ranges::any_of(here, [](const auto* b) { return is_published(*b); });
+    if (!is_api_port) return;
+
+    using Target = std::tuple<std::string, std::string, std::uint16_t>;
+    std::set<Target> unscoped;
+    const spec::ValidProxyBackend* fallback = nullptr;
+    for (const spec::ValidProxyBackend* b : here) {
+      if (!is_api_server(*b)) continue;
+      if (!b->sources.empty()) {
+        add_scoped(port, *b);
+      } else if (is_published(*b)) {
+        unscoped.emplace(b->target_service, b->target_namespace, b->target_port);
+        fallback = b;
+      }
+    }
+    if (unscoped.size() == 1) config_.routes.push_back(nameless_route(port, fallback->name, {}));
+  }
+
+  void add_scoped(std::uint16_t port, const spec::ValidProxyBackend& b) {
+    const auto is_same_claim = [&](const proxy::Route& r) { return r.port == port && r.no_sni && r.source.prefixes == b.sources; };
+    if (std::ranges::none_of(config_.routes, is_same_claim)) config_.routes.push_back(nameless_route(port, b.name, {b.sources, {}}));
+  }
+
+  const Inputs& in_;
+  const spec::ValidProxyServer& server_;
+  Diagnostics& problems_;
+  std::set<std::uint16_t> ports_;
+  proxy::RouteConfig config_;
+};
+
+void add_proxy(StackConfig& out, Diagnostics& problems, const spec::ObjectMeta& owner, proxy::RouteConfig config,
+               const spec::ValidProxyPolicy& policy, proxy::SourceClusters workers) {
+  auto table = proxy::RouteTable::build(std::move(config));
+  if (table.has_error()) {
+    problems.append(table.error());
+    return;
+  }
+  out.proxies.push_back({owner.key(), std::move(*table), policy.inspect_timeout, policy.max_connections, std::move(workers)});
+}
+
+/// Only addresses of the VLAN count: what a Machine reports of other networks could be anybody's here.
+proxy::SourceClusters workers_of(const Inputs& in, const spec::ValidInfra& infra) {
+  proxy::SourceClusters workers;
+  for (const spec::ValidCluster& cluster : infra.clusters) {
+    const auto addresses = in.observed.namespace_workers.find(cluster.control_plane_namespace);
+    if (addresses == in.observed.namespace_workers.end()) continue;
+    for (const IpAddress& address : addresses->second)
+      if (address.is_v4() && infra.cidr.contains(address.v4())) workers.emplace(address, cluster.hosted_cluster);
+  }
+  return workers;
+}
+
+}  // namespace
+
+void proxy_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
+  for (const spec::ValidInfra& infra : in.set.infras) {
+    if (!infra.proxy) continue;
+    if (infra.clusters.empty()) {
+      problems.add(problem(Severity::warning, infra.metadata, "/spec/infraComponents/proxy", "no-clusters",
+                           "the proxy has no hosted cluster to route to: it closes every connection"));
+    }
+    add_proxy(out, problems, infra.metadata, InfraRoutes(in, infra).build(), infra.proxy_policy, workers_of(in, infra));
+  }
+  for (const spec::ValidProxyServer& server : in.set.proxy_servers)
+    add_proxy(out, problems, server.metadata, ServerRoutes(in, server, problems).build(), server.policy, {});
+}
+
+}  // namespace hcpnet::derive

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hcpnet/stack.hpp>
+
+#include <boost/asio/post.hpp>
+#include <future>
+#include <utility>
+
+#include "stack/stack_impl.hpp"
+
+namespace hcpnet {
+
+/// The thread of a stack that has one of its own. Destroyed after the implementation it runs.
+struct Stack::Thread {
+  boost::asio::io_context io{1};
+  std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work{io.get_executor()};
+  std::thread thread;
+};
+
+Stack::Stack(StackOptions options) : thread_(std::make_unique<Thread>()), impl_(std::make_shared<Impl>(thread_->io, std::move(options))) {}
+
+Stack::Stack(boost::asio::io_context& io, StackOptions options) : impl_(std::make_shared<Impl>(io, std::move(options))) {}
+
+Stack::~Stack() {
+  if (thread_ && thread_->thread.joinable()) {
+    thread_->io.stop();
+    thread_->thread.join();
+  }
+  impl_->close();
+}
+
+/// Runs `work` where the state lives and brings its result, or its exception, back.
+template <class Work>
+auto Stack::call(Work work) const {
+  Impl& impl = *impl_;
+  if (!thread_ || !thread_->thread.joinable() || thread_->io.get_executor().running_in_this_thread()) return work(impl);
+  std::packaged_task<decltype(work(impl))()> task([&] { return work(impl); });
+  auto result = task.get_future();
+  boost::asio::post(thread_->io, [&task] { task(); });
+  return result.get();
+}
+
+void Stack::start() {
+  impl_->start();
+  if (thread_) thread_->thread = std::thread([io = &thread_->io] { io->run(); });
+}
+
+Result<void, Diagnostics> Stack::reload() {
+  return call([](Impl& impl) { return impl.reload(); });
+}
+
+void Stack::stop(std::function<void()> stopped) {
+  if (!thread_) return impl_->stop(std::move(stopped));
+  if (thread_->thread.joinable()) {
+    std::promise<void> finished;
+    boost::asio::post(thread_->io, [&] { impl_->stop([&] { finished.set_value(); }); });
+    finished.get_future().wait();
+    thread_->work.reset();
+    thread_->io.stop();
+    thread_->thread.join();
+  }
+  if (stopped) stopped();
+}
+
+bool Stack::is_running() const {
+  return call([](Impl& impl) { return impl.state == Impl::State::running; });
+}
+std::vector<std::string> Stack::troubles() const {
+  return call([](Impl& impl) { return impl.troubles(); });
+}
+std::vector<StackListener> Stack::listeners() const {
+  return call([](Impl& impl) { return impl.listeners(); });
+}
+std::vector<dhcp::Lease> Stack::leases() const {
+  return call([](Impl& impl) { return impl.dhcp ? impl.dhcp->leases() : std::vector<dhcp::Lease>{}; });
+}
+std::vector<StackZone> Stack::zones() const {
+  return call([](Impl& impl) { return impl.zones(); });
+}
+StackStats Stack::stats() const {
+  return call([](Impl& impl) { return impl.stats(); });
+}
+std::vector<RouteExplanation> Stack::route(const std::string& server_name, std::uint16_t port, const IpAddress& source) const {
+  return call([&](Impl& impl) { return impl.route(server_name, port, source); });
+}
+Diagnostics Stack::warnings() const {
+  return call([](Impl& impl) { return impl.warnings; });
+}
+std::string Stack::metrics() const {
+  return call([](Impl& impl) { return render_metrics(impl); });
+}
+
+}  // namespace hcpnet

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+//   idle --start--> running --stop--> stopping --all servers done--> stopped
+#include "stack/stack_impl.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+namespace hcpnet {
+namespace {
+
+constexpr std::chrono::seconds kResolveEvery{30};
+
+bool operator==(const std::vector<spec::SourceText>& a, const std::vector<spec::SourceText>& b) {
+  return std::ranges::equal(a, b, [](const spec::SourceText& x, const spec::SourceText& y) { return x.name == y.name && x.text == y.text; });
+}
+
+bool uses_stdin(const std::vector<std::string>& paths) { return std::ranges::find(paths, "-") != paths.end(); }
+
+Diagnostic unchangeable(const std::string& owner, const std::string& what) {
+  Diagnostic d;
+  d.code = "needs-restart";
+  d.message = owner + ": " + what + " can't change while running; restart to apply";
+  return d;
+}
+
+template <class Range, class Key>
+std::set<std::string> keys_of(const Range& range, Key key) {
+  std::set<std::string> keys;
+  for (const auto& item : range) keys.insert(key(item));
+  return keys;
+}
+
+std::set<std::string> dns_listeners(const dns::Config& config) {
+  return keys_of(config.listeners, [](const Endpoint& e) { return e.to_string(); });
+}
+
+std::set<std::string> proxy_listeners(const proxy::RouteTable& table) {
+  return keys_of(table.config().listeners, [](const proxy::Listener& l) { return l.address.to_string(); });
+}
+
+}  // namespace
+
+Stack::Impl::Impl(boost::asio::io_context& context, StackOptions o)
+    : io(context), options(std::move(o)), log(options.log, "stack"), timers(context.get_executor(), *options.clock), resolver_(context) {
+  surroundings_.pod_addresses = options.pod_addresses;
+}
+
+Result<SourceFiles, Diagnostics> Stack::Impl::read_files() {
+  if (stdin_files_) return *stdin_files_;
+  Diagnostics problems;
+  SourceFiles files = read_source_files(options.files, options.observed, options.endpoints, problems);
+  if (problems.has_errors()) return problems;
+  files.specs.insert(files.specs.end(), options.texts.begin(), options.texts.end());
+  if (uses_stdin(options.files) || uses_stdin(options.observed) || uses_stdin(options.endpoints)) stdin_files_ = files;
+  return files;
+}
+
+void Stack::Impl::start() {
+  if (state != State::idle) throw std::logic_error("hcpnet::Stack is started once");
+  files_ = read_files().value();
+  checked_ = check_files(files_).value();
+  StackConfig config = make_stack_config(checked_.set, checked_.observed, surroundings_).value();
+  try {
+    start_servers(std::move(config));
+    start_http();
+    if (options.watch) watch();
+  } catch (...) {
+    close();
+    throw;
+  }
+  state = State::running;
+  resolve_proxies();
+  for (const StackListener& l : listeners())
+    log.info("listening", {{"service", l.service}, {"owner", l.owner}, {"address", l.bound.to_string()}});
+  for (const Diagnostic& warning : warnings) log.warning("spec", {{"warning", warning.to_string()}});
+}
+
+/// Every socket is bound before the first is served.
+void Stack::Impl::start_servers(StackConfig config) {
+  adopt(config);
+  for (const ProxyServerConfig& p : config.proxies) {
+    proxy::EngineOptions engine;
+    if (p.inspect_timeout) engine.inspect_timeout = *p.inspect_timeout;
+    engine.max_connections = p.max_connections;
+    engine.port_map = options.port_map;
+    engine.clock = options.clock;
+    engine.log = Logger(options.log, "proxy");
+    proxies.push_back({p.owner, std::make_unique<proxy::Engine>(io.get_executor(), std::move(engine)), p.workers});
+    proxies.back().engine->start(p.table);
+  }
+  for (DnsServerConfig& d : config.dns) {
+    dns::ServerOptions server;
+    server.port_map = options.port_map;
+    server.clock = options.clock;
+    server.log = Logger(options.log, "dns");
+    dns.push_back({d.owner, std::make_unique<dns::Server>(io.get_executor(), std::move(server))});
+    dns.back().server->start(std::move(d.config));
+  }
+  if (!config.dhcp.subnets.empty()) {
+    if (options.state_dir.empty()) throw std::invalid_argument("DHCP needs a state directory for its leases");
+    dhcp::ServerOptions server;
+    server.database = options.state_dir + "/leases.db";
+    server.port_map = options.port_map;
+    server.clock = options.clock;
+    server.log = Logger(options.log, "dhcp");
+    server.on_event = [this](const dhcp::LeaseEvent& event) { on_lease(event); };
+    dhcp = std::make_unique<dhcp::Server>(io.get_executor(), std::move(server));
+    dhcp->start(std::move(config.dhcp));
+    for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
+  }
+  push_source_clusters();
+}
+
+void Stack::Impl::adopt(StackConfig& config) {
+  warnings = checked_.warnings;
+  warnings.append(config.warnings);
+  mac_clusters_ = config.mac_clusters;
+  unresolved_ = config.unresolved_proxies;
+}
+
+Result<void, Diagnostics> Stack::Impl::reload() {
+  const auto refuse = [&](Diagnostics why) -> Result<void, Diagnostics> {
+    ++reloads_refused;
+    for (const Diagnostic& d : why) log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
+    notify({StackEvent::Kind::reload_refused, {}, why});
+    return why;
+  };
+  auto files = read_files();
+  if (files.has_error()) return refuse(files.error());
+  auto checked = check_files(*files);
+  if (checked.has_error()) return refuse(checked.error());
+  auto config = make_stack_config(checked->set, checked->observed, surroundings_);
+  if (config.has_error()) return refuse(config.error());
+  if (Diagnostics fixed = find_unchangeable(*config); fixed.has_errors()) return refuse(std::move(fixed));
+
+  files_ = std::move(*files);
+  checked_ = std::move(*checked);
+  apply(std::move(*config));
+  ++reloads;
+  log.info("reloaded", {{"warnings", std::to_string(warnings.warning_count())}});
+  notify({StackEvent::Kind::reloaded, {}, warnings});
+  resolve_proxies();
+  return {};
+}
+
+/// Which servers there are, and where they listen, is decided at start.
+Diagnostics Stack::Impl::find_unchangeable(const StackConfig& next) const {
+  Diagnostics problems;
+  const auto compare = [&](const std::string& what, const std::set<std::string>& now, const std::set<std::string>& then) {
+    for (const std::string& key : now)
+      if (!then.contains(key)) problems.add(unchangeable(key, what + " is gone from the files, and that it is served"));
+    for (const std::string& key : then)
+      if (!now.contains(key)) problems.add(unchangeable(key, what + " is new in the files, and that it is not served"));
+  };
+  const auto owner = [](const auto& item) { return item.owner; };
+  compare("the DNS server", keys_of(dns, owner), keys_of(next.dns, owner));
+  compare("the proxy", keys_of(proxies, owner), keys_of(next.proxies, owner));
+  const auto subnets_now = dhcp ? keys_of(dhcp->bound(), [](const auto& b) { return b.subnet; }) : std::set<std::string>{};
+  compare("the DHCP server", subnets_now, keys_of(next.dhcp.subnets, [](const auto& s) { return s.name; }));
+  if (problems.has_errors()) return problems;
+
+  for (std::size_t i = 0; i < dns.size(); ++i)
+    if (dns_listeners(dns[i].server->config()) != dns_listeners(next.dns[i].config))
+      problems.add(unchangeable(dns[i].owner, "the DNS listen address"));
+  for (std::size_t i = 0; i < proxies.size(); ++i)
+    if (proxy_listeners(*proxies[i].engine->table()) != proxy_listeners(*next.proxies[i].table))
+      problems.add(unchangeable(proxies[i].owner, "the proxy's set of listen addresses and ports"));
+  if (dhcp) {
+    for (const dhcp::BoundSubnet& bound : dhcp->bound()) {
+      const auto subnet = std::ranges::find(next.dhcp.subnets, bound.subnet, &dhcp::Subnet::name);
+      if (subnet->server_id != bound.server_id) problems.add(unchangeable(bound.subnet, "the DHCP server address"));
+    }
+  }
+  return problems;
+}
+
+void Stack::Impl::apply(StackConfig config) {
+  adopt(config);
+  for (std::size_t i = 0; i < proxies.size(); ++i) {
+    proxies[i].engine->replace(config.proxies[i].table);
+    proxies[i].workers = std::move(config.proxies[i].workers);
+  }
+  for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->replace(std::move(config.dns[i].config));
+  lease_clusters_.clear();
+  if (dhcp) {
+    dhcp->replace(std::move(config.dhcp));
+    for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
+  }
+  push_source_clusters();
+}
+
+// --- leases and the clusters that they prove -------------------------------------------------------------------------------
+
+void Stack::Impl::on_lease(const dhcp::LeaseEvent& event) {
+  note_lease(event.lease, event.kind == dhcp::LeaseEventKind::bound || event.kind == dhcp::LeaseEventKind::renewed);
+  notify({StackEvent::Kind::lease, event, Diagnostics{}});
+}
+
+void Stack::Impl::note_lease(const dhcp::Lease& lease, bool is_live) {
+  const auto cluster = mac_clusters_.find(lease.mac);
+  const auto before = lease_clusters_.find(lease.address);
+  if (!is_live || cluster == mac_clusters_.end()) {
+    if (before == lease_clusters_.end()) return;
+    lease_clusters_.erase(before);
+  } else {
+    if (before != lease_clusters_.end() && before->second == cluster->second) return;
+    lease_clusters_.insert_or_assign(lease.address, cluster->second);
+  }
+  if ( are_sources_stale_ || state != State::running) return;
+  are_sources_stale_ = true;  // one push for a burst of leases
+  boost::asio::post(io, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->push_source_clusters();
+  });
+}
+
+/// A live lease says more than what was observed earlier: it wins.
+void Stack::Impl::push_source_clusters() {
+  are_sources_stale_ = false;
+  for (NamedProxy& p : proxies) {
+    proxy::SourceClusters clusters = lease_clusters_;
+    clusters.insert(p.workers.begin(), p.workers.end());
+    p.engine->set_source_clusters(std::move(clusters));
+  }
+}
+
+// --- internalProxyService by DNS ---------------------------------------------------------------------------------------------
+
+void Stack::Impl::resolve_proxies() {
+  for (const std::string& name : unresolved_) {
+    resolver_.async_resolve(boost::asio::ip::tcp::v4(), name, "", [weak = weak_from_this(), name](error_code ec, const auto& results) {
+      const auto self = weak.lock();
+      if (!self || self->state != State::running) return;
+      std::optional<Ipv4> address;
+      if (!ec && !results.empty()) address = Ipv4(results.begin()->endpoint().address().to_v4().to_uint());
+      self->on_resolved(name, address);
+    });
+  }
+}
+
+void Stack::Impl::on_resolved(const std::string& name, std::optional<Ipv4> address) {
+  timers.after(kResolveEvery, [weak = weak_from_this()] {
+    if (const auto self = weak.lock(); self && self->state == State::running) self->resolve_proxies();
+  });
+  if (!address) {
+    log.warning("internalProxyService has no address yet", {{"name", printable(name)}});
+    return;
+  }
+  const auto known = surroundings_.internal_proxies.find(name);
+  if (known != surroundings_.internal_proxies.end() && known->second == *address) return;
+  surroundings_.internal_proxies[name] = *address;
+  const std::vector<std::string> names = unresolved_;
+  if (auto config = make_stack_config(checked_.set, checked_.observed, surroundings_)) apply(std::move(*config));
+  unresolved_ = names;  // its address may change: keep asking
+}
+
+// --- listeners, files, events -------------------------------------------------------------------------------------------------
+
+void Stack::Impl::start_http() {
+  const auto answering = [this](HttpResponse (*answer)(Impl&, const HttpRequest&)) {
+    return std::make_unique<HttpServer>(io.get_executor(), [weak = weak_from_this(), answer](const HttpRequest& request) {
+      const auto self = weak.lock();
+      return self ? answer(*self, request) : HttpResponse{503, "application/json", "{}\n"};
+    });
+  };
+  if (!options.admin_socket.empty()) {
+    admin_ = answering(answer_admin);
+    admin_->listen(options.admin_socket);
+  }
+  if (options.admin_tcp) {
+    if (!options.admin_tcp->address.is_loopback()) throw std::invalid_argument("admin over TCP: " + options.admin_tcp->to_string() + " is not a loopback address");
+    admin_tcp_ = answering(answer_admin);
+    admin_tcp_bound_ = admin_tcp_->listen(*options.admin_tcp);
+  }
+  if (options.observe) {
+    observe_ = answering(answer_observe);
+    observe_bound_ = observe_->listen(*options.observe);
+  }
+  for (const auto* server : {&admin_, &admin_tcp_, &observe_})
+    if (*server) (*server)->start();
+}
+
+void Stack::Impl::watch() {
+  std::vector<std::string> paths = options.files;
+  paths.insert(paths.end(), options.observed.begin(), options.observed.end());
+  paths.insert(paths.end(), options.endpoints.begin(), options.endpoints.end());
+  watcher_ = std::make_shared<FileWatcher>(io.get_executor(), timers, paths, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->on_files_changed();
+  });
+  watcher_->start();
+}
+
+void Stack::Impl::on_files_changed() {
+  if (state != State::running) return;
+  const auto files = read_files();
+  const bool is_same = files && files->specs == files_.specs && files->observed == files_.observed && files->endpoints == files_.endpoints;
+  if (!is_same) static_cast<void>(reload());
+}
+
+void Stack::Impl::notify(StackEvent event) const {
+  if (!options.on_event) return;
+  try {
+    options.on_event(event);
+  } catch (const std::exception& e) {
+    log.error("an event callback threw", {{"error", printable(e.what())}});
+  }
+}
+
+void Stack::Impl::stop(std::function<void()> stopped) {
+  if (stopped) on_stopped_.push_back(std::move(stopped));
+  if (state == State::stopping) return;
+  if (state != State::running) return finish();
+  state = State::stopping;
+  stops_pending_ = dns.size() + proxies.size() + (dhcp ? 1 : 0) + 1;
+  const auto one_done = [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self || --self->stops_pending_ > 0) return;
+    boost::asio::post(self->io, [self] { self->finish(); });  // a server is not destroyed inside its own callback
+  };
+  for (NamedProxy& p : proxies) p.engine->stop(one_done);
+  for (NamedDns& d : dns) d.server->stop(one_done);
+  if (dhcp) dhcp->stop(one_done);
+  boost::asio::post(io, one_done);  // with no server at all there is still an end to report
+}
+
+void Stack::Impl::finish() {
+  close();
+  for (const auto& stopped : std::exchange(on_stopped_, {})) stopped();
+}
+
+void Stack::Impl::close() {
+  state = State::stopped;
+  if (watcher_) watcher_->stop();
+  watcher_.reset();
+  resolver_.cancel();
+  admin_.reset();
+  admin_tcp_.reset();
+  observe_.reset();
+  proxies.clear();
+  dns.clear();
+  dhcp.reset();
+}
+
+}  // namespace hcpnet

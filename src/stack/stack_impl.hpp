@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <hcpnet/stack.hpp>
+#include <hcpnet/stack/config.hpp>
+#include <hcpnet/stack/files.hpp>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "runtime/timer_queue.hpp"
+#include "stack/http_server.hpp"
+#include "stack/watcher.hpp"
+
+namespace hcpnet {
+
+/// The running state. Everything here happens on the thread that runs `io`.
+struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
+  Impl(boost::asio::io_context& context, StackOptions o);
+
+  struct NamedDns {
+    std::string owner;
+    std::unique_ptr<dns::Server> server;
+  };
+  struct NamedProxy {
+    std::string owner;
+    std::unique_ptr<proxy::Engine> engine;
+    proxy::SourceClusters workers;  ///< observed; leases come on top
+  };
+  enum class State : std::uint8_t { idle, running, stopping, stopped };
+
+  // stack_impl.cpp
+  void start();
+  Result<void, Diagnostics> reload();
+  void stop(std::function<void()> stopped);
+  void close();
+
+  // stack_inspect.cpp
+  [[nodiscard]] std::vector<std::string> troubles() const;
+  [[nodiscard]] std::vector<StackListener> listeners() const;
+  [[nodiscard]] std::vector<StackZone> zones() const;
+  [[nodiscard]] StackStats stats() const;
+  [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port, const IpAddress& source) const;
+
+  boost::asio::io_context& io;
+  StackOptions options;
+  Logger log;
+  runtime::TimerQueue timers;
+  State state = State::idle;
+  Diagnostics warnings;
+  std::uint64_t reloads = 0, reloads_refused = 0;
+
+  std::unique_ptr<dhcp::Server> dhcp;
+  std::vector<NamedDns> dns;
+  std::vector<NamedProxy> proxies;
+
+ private:
+  [[nodiscard]] Result<SourceFiles, Diagnostics> read_files();
+  [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
+  void start_servers(StackConfig config);
+  void apply(StackConfig config);
+  void adopt(StackConfig& config);
+  void start_http();
+  void watch();
+  void on_files_changed();
+  void on_lease(const dhcp::LeaseEvent& event);
+  void note_lease(const dhcp::Lease& lease, bool is_live);
+  void push_source_clusters();
+  void resolve_proxies();
+  void on_resolved(const std::string& name, std::optional<Ipv4> address);
+  void notify(StackEvent event) const;
+  void finish();
+
+  std::optional<SourceFiles> stdin_files_;  ///< "-" can be read once only
+  SourceFiles files_;                       ///< what is served, to see whether a change is one
+  CheckedFiles checked_;
+  Surroundings surroundings_;
+  std::vector<std::string> unresolved_;
+  std::unordered_map<MacAddress, std::string> mac_clusters_;
+  proxy::SourceClusters lease_clusters_;
+  bool are_sources_stale_ = false;
+  std::shared_ptr<FileWatcher> watcher_;
+  std::unique_ptr<HttpServer> admin_, admin_tcp_, observe_;
+  std::optional<Endpoint> admin_tcp_bound_, observe_bound_;
+  boost::asio::ip::tcp::resolver resolver_;
+  std::size_t stops_pending_ = 0;
+  std::vector<std::function<void()>> on_stopped_;
+};
+
+/// The pages of the admin and observe listeners.
+[[nodiscard]] HttpResponse answer_admin(Stack::Impl& stack, const HttpRequest& request);
+[[nodiscard]] HttpResponse answer_observe(Stack::Impl& stack, const HttpRequest& request);
+/// Prometheus text exposition format 0.0.4.
+[[nodiscard]] std::string render_metrics(const Stack::Impl& stack);
+
+}  // namespace hcpnet

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "stack/stack_impl.hpp"
+
+namespace hcpnet {
+
+std::vector<std::string> Stack::Impl::troubles() const {
+  std::vector<std::string> troubles;
+  if (state != State::running) troubles.push_back("not serving");
+  if (dhcp && !dhcp->is_healthy()) troubles.push_back("dhcp: leases can't be written to disk");
+  return troubles;
+}
+
+std::vector<StackListener> Stack::Impl::listeners() const {
+  std::vector<StackListener> all;
+  if (dhcp)
+    for (const dhcp::BoundSubnet& b : dhcp->bound()) all.push_back({"dhcp", b.subnet, {b.server_id, 67}, b.bound});
+  for (const NamedDns& d : dns)
+    for (const dns::BoundListener& l : d.server->listeners()) all.push_back({"dns", d.owner, l.configured, l.bound});
+  for (const NamedProxy& p : proxies)
+    for (const proxy::BoundListener& l : p.engine->listeners()) all.push_back({"proxy", p.owner, l.configured, l.bound});
+  if (admin_tcp_bound_) all.push_back({"admin", {}, *options.admin_tcp, *admin_tcp_bound_});
+  if (observe_bound_) all.push_back({"observe", {}, *options.observe, *observe_bound_});
+  return all;
+}
+
+std::vector<StackZone> Stack::Impl::zones() const {
+  std::vector<StackZone> all;
+  for (const NamedDns& d : dns)
+    for (const dns::View& view : d.server->config().views)
+      for (const auto& zone : view.zones) all.push_back({d.owner, view.name, view.clients, zone});
+  return all;
+}
+
+StackStats Stack::Impl::stats() const {
+  StackStats all;
+  if (dhcp) all.dhcp = dhcp->stats();
+  for (const NamedDns& d : dns) all.dns.emplace(d.owner, d.server->stats());
+  for (const NamedProxy& p : proxies) all.proxies.emplace(p.owner, p.engine->stats());
+  all.reloads = reloads;
+  all.reloads_refused = reloads_refused;
+  return all;
+}
+
+std::vector<RouteExplanation> Stack::Impl::route(const std::string& server_name, std::uint16_t port, const IpAddress& source) const {
+  std::vector<RouteExplanation> answers;
+  for (const NamedProxy& p : proxies)
+    if (auto answer = explain_route(p.owner, *p.engine->table(), p.engine->source_clusters(), server_name, port, source))
+      answers.push_back(std::move(*answer));
+  return answers;
+}
+
+}  // namespace hcpnet

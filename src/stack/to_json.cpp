@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stack/to_json.hpp"
+
+#include <ctime>
+#include <hcpnet/dns/message.hpp>
+#include <hcpnet/dns/rdata.hpp>
+#include <nlohmann/json.hpp>
+
+namespace hcpnet {
+namespace {
+
+using Json = nlohmann::json;
+
+/// RFC 3339, UTC.
+std::string timestamp(std::chrono::sys_seconds time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+}  // namespace
+
+Json to_json(const Diagnostics& diagnostics) {
+  Json all = Json::array();
+  for (const Diagnostic& d : diagnostics)
+    all.push_back({{"severity", to_string(d.severity)}, {"file", d.file}, {"line", d.line}, {"column", d.column}, {"path", d.path},
+                   {"code", d.code}, {"message", d.message}, {"found", d.found}, {"expected", d.expected}});
+  return all;
+}
+
+Json to_json(const dhcp::Lease& lease) {
+  return {{"address", lease.address.to_string()}, {"mac", lease.mac.to_string()}, {"hostName", printable(lease.host_name)},
+          {"subnet", lease.subnet}, {"state", to_string(lease.state)}, {"started", timestamp(lease.started)}, {"expires", timestamp(lease.expires)}};
+}
+
+Json to_json(const RouteExplanation& answer) {
+  return {{"proxy", answer.proxy}, {"listener", answer.listener.to_string()}, {"serverName", printable(answer.server_name)},
+          {"source", answer.source.to_string()}, {"sourceCluster", answer.source_cluster}, {"rule", answer.rule},
+          {"matched", answer.matched}, {"backend", answer.backend}, {"targets", answer.targets}};
+}
+
+Json to_json(const StackZone& zone) {
+  Json clients = Json::array();
+  for (const Cidr& cidr : zone.clients) clients.push_back(cidr.to_string());
+  Json records = Json::array();
+  for (const dns::RRset& rrset : zone.zone->rrsets())
+    for (const std::string& rdata : rrset.rdata)
+      records.push_back({{"name", rrset.owner.to_string()}, {"ttl", rrset.ttl}, {"type", dns::to_string(rrset.type)},
+                         {"data", dns::rdata_to_string(rrset.type, rdata)}});
+  return {{"server", zone.server}, {"view", zone.view}, {"clients", clients}, {"apex", zone.zone->apex().to_string()}, {"records", records}};
+}
+
+}  // namespace hcpnet

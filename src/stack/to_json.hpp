@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <hcpnet/stack.hpp>
+#include <nlohmann/json_fwd.hpp>
+
+/// The one JSON form of what people and programs look at, shared by the admin pages and the commands' `-o json`.
+namespace hcpnet {
+
+[[nodiscard]] nlohmann::json to_json(const Diagnostics& diagnostics);
+[[nodiscard]] nlohmann::json to_json(const dhcp::Lease& lease);
+[[nodiscard]] nlohmann::json to_json(const RouteExplanation& answer);
+[[nodiscard]] nlohmann::json to_json(const StackZone& zone);
+
+}  // namespace hcpnet

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hcpnet up` and the commands that ask it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+from pathlib import Path
+
+from conftest import NETWORK, PORT_MAPS, Hcpnet
+
+
+def query(server: tuple[str, int], name: str) -> tuple[int, bytes]:
+    """RCODE and the last four bytes of the reply: the address, where there is one."""
+    labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.bind(("127.83.0.200", 0))
+        client.settimeout(10)
+        client.sendto(struct.pack("!6H", 7, 0x0100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1", server)
+        reply = client.recv(512)
+    return reply[3] & 15, reply[-4:]
+
+
+def test_serves_until_it_is_told_to_stop(hcpnet: Hcpnet) -> None:
+    process = hcpnet.up()
+    assert query(hcpnet.bound("dns", 53), "api.blue.example.com") == (0, bytes([127, 83, 0, 4]))
+    assert hcpnet.ask("leases", "list") == {"leases": []}
+    (route,) = hcpnet.ask("route", "konnectivity.blue.example.com", "--port", "443")["routes"]
+    assert route["backend"] == "blue-konnectivity-server"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=15) == 0
+    assert not (hcpnet.state / "admin.sock").exists()
+    assert hcpnet("status", "--state-dir", str(hcpnet.state)).returncode == 1
+
+
+def test_state_is_private(hcpnet: Hcpnet) -> None:
+    hcpnet.up()
+    assert hcpnet.state.stat().st_mode & 0o777 == 0o700
+    assert (hcpnet.state / "admin.sock").stat().st_mode & 0o777 == 0o600
+    assert (hcpnet.state / "leases.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_state_directory_of_the_service_manager_is_the_default(hcpnet: Hcpnet) -> None:
+    hcpnet.up()
+    done = subprocess.run([hcpnet.command, "status"], capture_output=True, text=True, env={**os.environ, "STATE_DIRECTORY": str(hcpnet.state)})
+    assert done.returncode == 0, done.stderr
+
+
+def test_reload_by_command_signal_and_change(hcpnet: Hcpnet) -> None:
+    process = hcpnet.up("--no-watch")
+    hcpnet.network.write_text(NETWORK.replace("blue", "green"))
+    assert query(hcpnet.bound("dns", 53), "api.green.example.com")[0] != 0, "nobody told it yet"
+    done = hcpnet("reload", "--state-dir", str(hcpnet.state))
+    assert done.returncode == 0 and done.stdout.endswith("reloaded\n")
+    assert query(hcpnet.bound("dns", 53), "api.green.example.com")[0] == 0
+    hcpnet.network.write_text(NETWORK.replace("blue", "red"))
+    process.send_signal(signal.SIGHUP)
+    while hcpnet.ask("status")["reloads"] < 2:
+        assert process.poll() is None
+    assert query(hcpnet.bound("dns", 53), "api.red.example.com")[0] == 0
+
+
+def test_a_bad_file_keeps_the_old_state_and_says_why(hcpnet: Hcpnet) -> None:
+    hcpnet.up("--no-watch")
+    hcpnet.network.write_text(NETWORK.replace("gateway", "gatway"))
+    done = hcpnet("reload", "--state-dir", str(hcpnet.state))
+    assert done.returncode == 1
+    assert "unknown-field" in done.stdout and "the old state stays" in done.stdout
+    assert query(hcpnet.bound("dns", 53), "api.blue.example.com")[0] == 0
+
+
+def test_a_changed_file_is_noticed(hcpnet: Hcpnet) -> None:
+    process = hcpnet.up()
+    new = hcpnet.folder / "network.yaml.new"
+    new.write_text(NETWORK.replace("blue", "green"))
+    new.rename(hcpnet.network)
+    while hcpnet.ask("status")["reloads"] < 1:
+        assert process.poll() is None
+    assert query(hcpnet.bound("dns", 53), "api.green.example.com")[0] == 0
+
+
+def test_a_taken_port_is_named_and_nothing_is_served(hcpnet: Hcpnet) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.83.0.4", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        maps = [word if word != "443=0" else f"443={port}" for word in PORT_MAPS]
+        done = hcpnet("up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *maps)
+    assert done.returncode == 1
+    assert f"127.83.0.4:{port}" in done.stderr and "in use" in done.stderr
+
+
+def test_two_processes_do_not_share_a_state_directory(hcpnet: Hcpnet) -> None:
+    hcpnet.up()
+    done = hcpnet("up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *PORT_MAPS)
+    assert done.returncode == 1
+    assert hcpnet.ask("status")["troubles"] == []
+
+
+def test_tells_the_service_manager(hcpnet: Hcpnet) -> None:
+    path = hcpnet.folder / "notify.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(path))
+        manager.settimeout(20)
+        process = hcpnet.up(env={"NOTIFY_SOCKET": str(path)})
+        assert manager.recv(1000) == b"READY=1"
+        process.send_signal(signal.SIGHUP)
+        assert manager.recv(1000).startswith(b"RELOADING=1\nMONOTONIC_USEC=")
+        assert manager.recv(1000) == b"READY=1"
+        process.send_signal(signal.SIGTERM)
+        assert manager.recv(1000) == b"STOPPING=1"
+
+
+def test_logs_json_lines(hcpnet: Hcpnet) -> None:
+    process = hcpnet.up("--log-format", "json")
+    process.send_signal(signal.SIGTERM)
+    lines = [json.loads(line) for line in process.communicate(timeout=15)[1].splitlines()]
+    listening = [line for line in lines if line["message"] == "listening"]
+    assert {line["service"] for line in listening} == {"dhcp", "dns", "proxy"}
+    assert all({"time", "level", "component", "message"} <= line.keys() for line in lines)
+
+
+def test_a_stale_admin_socket_is_replaced(hcpnet: Hcpnet) -> None:
+    process = hcpnet.up()
+    process.kill()
+    process.wait()
+    assert Path(hcpnet.state / "admin.sock").exists()
+    hcpnet.up()

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <hcpnet/dns/view.hpp>
+#include <hcpnet/stack/config.hpp>
+#include <hcpnet/stack/explain.hpp>
+
+#include "stack/example_set.hpp"
+
+namespace hcpnet {
+namespace {
+
+StackConfig make(const std::vector<spec::SourceText>& specs, const std::vector<spec::SourceText>& objects, const Surroundings& surroundings = {}) {
+  Diagnostics warnings;
+  spec::Observed observed = spec::load_observed(objects, {}, warnings).value();
+  spec::ValidSet set = spec::check(specs).value();
+  spec::apply_observed(set, observed, warnings);
+  return make_stack_config(set, observed, surroundings).value();
+}
+
+StackConfig example() { return make(test::example_set(), test::example_observed(), {{Ipv4(172, 16, 0, 9)}, {}}); }
+
+/// "backend" or "closed: rule"
+std::string route(const StackConfig& config, const std::string& name, std::uint16_t port, const char* from) {
+  const ProxyServerConfig& proxy = config.proxies.at(0);
+  const auto answer = explain_route(proxy.owner, *proxy.table, proxy.workers, name, port, *parse_ip_address(from));
+  if (!answer) return "no listener";
+  return answer->backend.empty() ? "closed: " + answer->rule : answer->backend + " -> " + answer->targets.at(0);
+}
+
+const dns::View& view(const StackConfig& config, const std::string& name) {
+  for (const dns::View& v : config.dns.at(0).config.views)
+    if (v.name == name) return v;
+  throw std::out_of_range(name);
+}
+
+/// The address, or NODATA, NXDOMAIN, or "not ours".
+std::string lookup(const dns::View& v, const std::string& text, dns::Type type = dns::Type::a) {
+  const dns::Name name = dns::parse_name(text).value();
+  const dns::Zone* best = nullptr;
+  for (const auto& zone : v.zones)
+    if (name.is_below_or_equal(zone->apex()) && (!best || best->apex().label_count() < zone->apex().label_count())) best = zone.get();
+  if (!best) return "not ours";
+  const auto found = best->find(name, type);
+  if (found.outcome == dns::Zone::Outcome::nodata) return "NODATA";
+  if (found.outcome == dns::Zone::Outcome::nxdomain) return "NXDOMAIN";
+  const std::string& rdata = found.rrset->rdata.at(0);
+  return Ipv4(static_cast<std::uint8_t>(rdata[0]), static_cast<std::uint8_t>(rdata[1]), static_cast<std::uint8_t>(rdata[2]), static_cast<std::uint8_t>(rdata[3])).to_string();
+}
+
+TEST(StackConfig, RoutesTwoClustersOnOneVlan) {
+  const StackConfig config = example();
+  const char* stranger = "192.0.2.140";
+  EXPECT_EQ(route(config, "api.blue.hc.example.com", 6443, stranger), "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "API-INT.red.hc.example.com", 6443, stranger), "red-kube-apiserver -> kube-apiserver.hcp-red.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "", 6443, "192.0.2.102"), "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "kubernetes.default.svc", 6443, "192.0.2.111"), "red-kube-apiserver -> kube-apiserver.hcp-red.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "172.20.0.1", 6443, "192.0.2.111"), "red-kube-apiserver -> kube-apiserver.hcp-red.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "", 6443, stranger), "closed: no_match");
+  EXPECT_EQ(route(config, "", 6443, "10.132.0.9"), "closed: no_match") << "an address outside the VLAN proves nothing";
+  EXPECT_EQ(route(config, "oauth.red.hc.example.com", 443, stranger), "red-oauth-openshift -> oauth-openshift.hcp-red.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "ignition.blue.hc.example.com", 443, stranger), "blue-ignition-server -> ignition-server-proxy.hcp-blue.svc.cluster.local:443");
+  EXPECT_EQ(route(config, "konnectivity.blue.hc.example.com", 443, stranger), "blue-konnectivity-server -> konnectivity-server.hcp-blue.svc.cluster.local:8091");
+  EXPECT_EQ(route(config, "a.b.apps.blue.hc.example.com", 443, stranger), "blue-apps-https -> 192.0.2.200:443");
+  EXPECT_EQ(route(config, "kubernetes.default", 443, "192.0.2.101"), "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "kubernetes.default", 443, stranger), "closed: no_match");
+  EXPECT_EQ(route(config, "", 443, "192.0.2.101"), "closed: no_match") << "the API is not published on 443";
+  EXPECT_EQ(route(config, "nobody.example.org", 443, "192.0.2.101"), "closed: no_match");
+  EXPECT_EQ(route(config, "", 80, stranger), "no listener");
+}
+
+TEST(StackConfig, ListensOnTheVlanAndOnThePodAddress) {
+  const StackConfig config = example();
+  std::vector<std::string> proxy, dns;
+  for (const auto& l : config.proxies.at(0).table->config().listeners) proxy.push_back(l.address.to_string());
+  for (const auto& l : config.dns.at(0).config.listeners) dns.push_back(l.to_string());
+  EXPECT_EQ(proxy, (std::vector<std::string>{"192.0.2.4:6443", "192.0.2.4:443", "172.16.0.9:6443", "172.16.0.9:443"}));
+  EXPECT_EQ(dns, (std::vector<std::string>{"192.0.2.3:53", "172.16.0.9:53"}));
+}
+
+TEST(StackConfig, ShowsEachSideItsOwnAddresses) {
+  const StackConfig config = example();
+  const dns::View& vlan = view(config, "vlan");
+  const dns::View& pod = view(config, "pod");
+  for (const char* label : {"api", "api-int", "oauth", "ignition", "konnectivity"}) {
+    EXPECT_EQ(lookup(vlan, std::string(label) + ".red.hc.example.com"), "192.0.2.4");
+    EXPECT_EQ(lookup(pod, std::string(label) + ".red.hc.example.com"), "172.30.9.4");
+  }
+  EXPECT_EQ(lookup(vlan, "console.apps.blue.hc.example.com"), "192.0.2.200");
+  EXPECT_EQ(lookup(vlan, "a.b.c.apps.red.hc.example.com"), "192.0.2.210");
+  EXPECT_EQ(lookup(pod, "a.b.c.apps.red.hc.example.com"), "172.30.9.4");
+  EXPECT_EQ(lookup(vlan, "api.blue.hc.example.com", dns::Type::aaaa), "NODATA");
+  EXPECT_EQ(lookup(vlan, "nobody.blue.hc.example.com"), "NXDOMAIN");
+  EXPECT_EQ(lookup(vlan, "hc.example.com"), "not ours");
+  EXPECT_EQ(lookup(vlan, "kubernetes.default.svc"), "192.0.2.4");
+  EXPECT_EQ(lookup(vlan, "kubernetes.default.svc", dns::Type::aaaa), "NODATA");
+  EXPECT_EQ(lookup(pod, "kubernetes.default.svc"), "not ours");
+  EXPECT_EQ(vlan.clients, std::vector<Cidr>{*parse_cidr("192.0.2.0/24")});
+}
+
+TEST(StackConfig, PublishesKubernetesNamesOnlyWhereEveryClientMayUseThem) {
+  auto objects = test::example_observed();
+  const auto red_machine = objects[0].text.find("- {apiVersion: cluster.x-k8s.io/v1beta1, kind: Machine, metadata: {name: r0");
+  objects[0].text.erase(red_machine, objects[0].text.find('\n', red_machine) + 1 - red_machine);
+  const StackConfig config = make(test::example_set(), objects);
+  EXPECT_EQ(lookup(view(config, "vlan"), "kubernetes.default.svc"), "not ours") << "red's workers are not known: the proxy would drop them";
+}
+
+TEST(StackConfig, TellsDhcpTheMaskTheRouterAndOurDns) {
+  const StackConfig config = example();
+  ASSERT_EQ(config.dhcp.subnets.size(), 1u);
+  const dhcp::Subnet& subnet = config.dhcp.subnets[0];
+  EXPECT_EQ(subnet.name, "hcp/vlan7");
+  EXPECT_EQ(subnet.cidr.to_string(), "192.0.2.0/24");
+  EXPECT_EQ(subnet.router, Ipv4(192, 0, 2, 1));
+  EXPECT_EQ(subnet.dns_servers, std::vector<Ipv4>{Ipv4(192, 0, 2, 3)});
+  EXPECT_EQ(subnet.pools.at(0).to_string(), "192.0.2.100-192.0.2.149");
+  EXPECT_EQ(subnet.lease_time, std::chrono::hours(1));
+}
+
+TEST(StackConfig, AsksForTheInternalProxyUntilItIsKnown) {
+  auto objects = test::example_observed();
+  const auto service = objects[0].text.find("- apiVersion: v1\n  kind: Service");
+  objects[0].text.erase(service, objects[0].text.find("- {apiVersion: cluster") - service);
+  EXPECT_EQ(make(test::example_set(), objects).unresolved_proxies, std::vector<std::string>{"vlan7-proxy.hcp.svc"});
+  const StackConfig resolved = make(test::example_set(), objects, {{}, {{"vlan7-proxy.hcp.svc", Ipv4(172, 30, 1, 1)}}});
+  EXPECT_TRUE(resolved.unresolved_proxies.empty());
+  EXPECT_EQ(lookup(view(resolved, "pod"), "api.red.hc.example.com"), "172.30.1.1");
+}
+
+constexpr const char* kSingleServers = R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: ProxyServer
+metadata: {name: p, namespace: n}
+spec:
+  networkConfig: {serverIP: 192.0.2.9}
+  backends:
+  - {name: api, hostname: api.x.example.com, alternateHostnames: [api-int.x.example.com], port: 6443, targetService: kube-apiserver, targetPort: 6443, targetNamespace: ns-x}
+  - {name: kas443, hostname: kas.x.example.com, port: 443, targetService: kube-apiserver, targetPort: 6443, targetNamespace: ns-x}
+  - {name: oauth, hostname: oauth.x.example.com, port: 443, targetService: 203.0.113.7, targetPort: 6443, targetNamespace: ns-x}
+  - {name: konn, hostname: k.x.example.com, port: 8091, targetService: konnectivity-server, targetPort: 8091, targetNamespace: ns-x}
+---
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DNSServer
+metadata: {name: d, namespace: n}
+spec:
+  networkConfig: {serverIP: 192.0.2.8, proxyIP: 192.0.2.9, internalProxyIP: 172.30.0.9, secondaryNetworkCIDR: 192.0.2.0/24}
+  hostedClusterDomain: x.example.com
+  staticEntries:
+  - {hostname: api.x.example.com, ip: 192.0.2.9}
+  - {hostname: "*.apps.x.example.com", ip: 192.0.2.10}
+  - {hostname: registry.example.org, ip: 192.0.2.11}
+  upstreamDNS: [198.51.100.53, resolv.conf]
+)";
+
+TEST(StackConfig, ServesSingleServers) {
+  const StackConfig config = make({{"single.yaml", kSingleServers}}, {});
+  EXPECT_EQ(route(config, "", 6443, "192.0.2.77"), "api -> kube-apiserver.ns-x.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "", 443, "192.0.2.77"), "kas443 -> kube-apiserver.ns-x.svc.cluster.local:6443") << "here the API is published on 443";
+  EXPECT_EQ(route(config, "", 8091, "192.0.2.77"), "closed: no_match") << "never konnectivity by default";
+  EXPECT_EQ(route(config, "oauth.x.example.com", 443, "192.0.2.77"), "oauth -> 203.0.113.7:6443");
+  EXPECT_EQ(lookup(view(config, "vlan"), "registry.example.org"), "192.0.2.11");
+  EXPECT_EQ(lookup(view(config, "vlan"), "registry.example.org", dns::Type::aaaa), "NODATA");
+  EXPECT_EQ(lookup(view(config, "pod"), "registry.example.org"), "172.30.0.9");
+  EXPECT_EQ(lookup(view(config, "pod"), "z.apps.x.example.com"), "172.30.0.9");
+  EXPECT_EQ(lookup(view(config, "vlan"), "nobody.x.example.com"), "NXDOMAIN");
+  EXPECT_TRUE(config.dns.at(0).config.forwarding.resolv_conf);
+  EXPECT_EQ(config.dns.at(0).config.forwarding.upstreams.at(0).to_string(), "198.51.100.53:53");
+}
+
+TEST(StackConfig, RefusesAnOptionValueThatDoesNotFitItsCode) {
+  const char* text = R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DHCPServer
+metadata: {name: s, namespace: n}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, serverIP: 192.0.2.2}
+  leaseConfig: {rangeStart: 192.0.2.100, rangeEnd: 192.0.2.149}
+  options: [{code: 26, value: "many"}, {code: 54, value: 192.0.2.3}, {code: 15, value: example.com}]
+)";
+  Diagnostics warnings;
+  const auto config = make_stack_config(spec::check({{"s.yaml", text}}).value(), {}, {});
+  ASSERT_TRUE(config.has_error());
+  const Diagnostics problems = config.error();
+  ASSERT_EQ(problems.error_count(), 2u) << problems.to_string();
+  EXPECT_EQ(problems.items()[0].path, "/spec/options/0/value");
+  EXPECT_EQ(problems.items()[1].path, "/spec/options/1/code");
+}
+
+TEST(StackConfig, RefusesAPodAddressForTwoProxies) {
+  std::string second = kSingleServers;
+  for (std::size_t at = 0; (at = second.find("namespace: n}", at)) != std::string::npos; ++at) second.replace(at, 13, "namespace: m}");
+  for (std::size_t at = 0; (at = second.find("192.0.2.", at)) != std::string::npos; ++at) second.replace(at, 8, "203.0.113.");
+  const auto set = spec::check({{"a.yaml", kSingleServers}, {"b.yaml", second}});
+  const auto config = make_stack_config(set.value(), {}, {{Ipv4(172, 16, 0, 9)}, {}});
+  ASSERT_TRUE(config.has_error());
+  EXPECT_EQ(Diagnostics(config.error()).items().at(0).code, "pod-address-ambiguous");
+}
+
+}  // namespace
+}  // namespace hcpnet

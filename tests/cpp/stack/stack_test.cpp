@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/udp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <hcpnet/stack.hpp>
+#include <mutex>
+
+namespace hcpnet {
+namespace {
+
+namespace asio = boost::asio;
+
+std::string spec_text(const std::string& api_backend, int third_byte) {
+  const std::string net = "127.80." + std::to_string(third_byte) + '.';
+  return R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: Infra
+metadata: {name: vlan, namespace: hcp}
+spec:
+  networkConfig: {cidr: )" + net + R"(0/24, gateway: )" + net + R"(1, networkAttachmentDefinition: vlan}
+  infraComponents:
+    dhcp: {serverIP: )" + net + R"(2, rangeStart: )" + net + R"(100, rangeEnd: )" + net + R"(149}
+    dns: {serverIP: )" + net + R"(3, baseDomain: example.com, clusterName: )" + api_backend + R"(}
+    proxy: {serverIP: )" + net + R"(4, controlPlaneNamespace: ns, internalProxyService: 198.51.100.1}
+)";
+}
+
+/// A folder of its own, gone at the end.
+class StackTest : public ::testing::Test {
+ protected:
+  StackTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "hcpnet-test-XXXXXX").string();
+    folder = ::mkdtemp(pattern.data());
+    write(spec_text("blue", 1));
+  }
+  ~StackTest() override { std::filesystem::remove_all(folder); }
+
+  void write(const std::string& text) const {
+    std::ofstream(folder / "new") << text;
+    std::filesystem::rename(folder / "new", folder / "set.yaml");
+  }
+  [[nodiscard]] StackOptions options() const {
+    StackOptions o;
+    o.files = {(folder / "set.yaml").string()};
+    o.state_dir = folder.string();
+    o.port_map = {{67, 0}, {53, 0}, {443, 0}, {6443, 0}};
+    return o;
+  }
+  std::filesystem::path folder;
+};
+
+Endpoint bound(const Stack& stack, const std::string& service, std::uint16_t port) {
+  for (const StackListener& l : stack.listeners())
+    if (l.service == service && l.configured.port == port) return l.bound;
+  throw std::out_of_range(service);
+}
+
+/// A records of a plain query; RCODE in `rcode`.
+std::vector<std::string> ask(const Endpoint& server, const std::string& name, unsigned& rcode) {
+  std::string query("\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00", 12);
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t dot = std::min(name.find('.', at), name.size());
+    query += static_cast<char>(dot - at);
+    query += name.substr(at, dot - at);
+    at = dot + 1;
+  }
+  query += std::string("\0\0\1\0\1", 5);
+  asio::io_context io;
+  asio::ip::udp::socket socket(io, asio::ip::udp::endpoint(asio::ip::make_address("127.80.1.200"), 0));
+  socket.send_to(asio::buffer(query), {asio::ip::make_address(server.address.to_string()), server.port});
+  std::array<unsigned char, 512> reply;
+  const std::size_t size = socket.receive(asio::buffer(reply));
+  rcode = reply[3] & 15u;
+  std::vector<std::string> addresses;
+  for (unsigned i = 0, count = reply[7]; i < count; ++i) {
+    const unsigned char* last = reply.data() + size - 4;  // the tests ask for names with one address
+    addresses.push_back(Ipv4(last[0], last[1], last[2], last[3]).to_string());
+  }
+  return addresses;
+}
+
+TEST_F(StackTest, ServesWhatTheFilesSayAndShowsIt) {
+  Stack stack(options());
+  stack.start();
+  EXPECT_TRUE(stack.is_running());
+  EXPECT_TRUE(stack.troubles().empty());
+  EXPECT_EQ(stack.listeners().size(), 4u);
+  unsigned rcode = 99;
+  EXPECT_EQ(ask(bound(stack, "dns", 53), "api.blue.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+  EXPECT_EQ(rcode, 0u);
+  ask(bound(stack, "dns", 53), "nobody.blue.example.com", rcode);
+  EXPECT_EQ(rcode, 3u);
+  const auto routes = stack.route("", 6443, Ipv4(127, 80, 1, 100));
+  ASSERT_EQ(routes.size(), 1u);
+  EXPECT_EQ(routes[0].backend, "blue-kube-apiserver");
+  EXPECT_NE(stack.metrics().find("hcpnet_up 1"), std::string::npos);
+  EXPECT_FALSE(stack.zones().empty());
+  EXPECT_TRUE(stack.leases().empty());
+  stack.stop();
+  EXPECT_FALSE(stack.is_running());
+  stack.stop();
+}
+
+TEST_F(StackTest, FailsBeforeServingWhenASocketIsTaken) {
+  asio::io_context io;
+  asio::ip::tcp::acceptor taken(io, {asio::ip::make_address("127.80.1.4"), 0});
+  StackOptions o = options();
+  o.port_map[443] = taken.local_endpoint().port();
+  Stack stack(o);
+  try {
+    stack.start();
+    FAIL() << "the port is taken";
+  } catch (const boost::system::system_error& e) {
+    EXPECT_EQ(e.code(), boost::system::errc::address_in_use) << e.what();
+    EXPECT_NE(std::string(e.what()).find("127.80.1.4"), std::string::npos) << e.what();
+  }
+  EXPECT_FALSE(stack.is_running());
+}
+
+TEST_F(StackTest, FailsWithEveryProblemOfTheFiles) {
+  write("kind: Infra\n");
+  Stack stack(options());
+  EXPECT_THROW(stack.start(), SpecError);
+}
+
+TEST_F(StackTest, KeepsTheOldStateWhenTheNewFileIsWrong) {
+  std::vector<StackEvent> events;
+  StackOptions o = options();
+  o.on_event = [&](const StackEvent& e) { events.push_back(e); };
+  Stack stack(o);
+  stack.start();
+  write("spec: [");
+  const auto refused = stack.reload();
+  ASSERT_TRUE(refused.has_error());
+  EXPECT_TRUE(Diagnostics(refused.error()).has_errors());
+  unsigned rcode = 99;
+  EXPECT_EQ(ask(bound(stack, "dns", 53), "api.blue.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+  write(spec_text("green", 1));
+  EXPECT_TRUE(stack.reload().has_value());
+  EXPECT_EQ(ask(bound(stack, "dns", 53), "api.green.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+  stack.stop();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, StackEvent::Kind::reload_refused);
+  EXPECT_EQ(events[1].kind, StackEvent::Kind::reloaded);
+}
+
+TEST_F(StackTest, SaysThatAListenAddressNeedsARestart) {
+  Stack stack(options());
+  stack.start();
+  write(spec_text("blue", 2));
+  const auto refused = stack.reload();
+  ASSERT_TRUE(refused.has_error());
+  for (const Diagnostic& d : Diagnostics(refused.error())) EXPECT_EQ(d.code, "needs-restart");
+  EXPECT_EQ(stack.stats().reloads_refused, 1u);
+}
+
+TEST_F(StackTest, ReloadsWhenAConfigMapIsSwapped) {
+  // the way kubelet updates a volume: ..data is a link that is replaced by rename
+  std::filesystem::create_directories(folder / "volume" / "v1");
+  std::filesystem::create_directories(folder / "volume" / "v2");
+  std::ofstream(folder / "volume" / "v1" / "set.yaml") << spec_text("blue", 1);
+  std::ofstream(folder / "volume" / "v2" / "set.yaml") << spec_text("green", 1);
+  std::filesystem::create_directory_symlink("v1", folder / "volume" / "..data");
+  std::filesystem::create_symlink("..data/set.yaml", folder / "volume" / "set.yaml");
+  std::promise<StackEvent::Kind> seen;
+  StackOptions o = options();
+  o.files = {(folder / "volume" / "set.yaml").string()};
+  o.watch = true;
+  o.on_event = [&](const StackEvent& e) { seen.set_value(e.kind); };
+  Stack stack(o);
+  stack.start();
+  std::filesystem::create_directory_symlink("v2", folder / "volume" / "..data_tmp");
+  std::filesystem::rename(folder / "volume" / "..data_tmp", folder / "volume" / "..data");
+  EXPECT_EQ(seen.get_future().get(), StackEvent::Kind::reloaded);
+  unsigned rcode = 99;
+  EXPECT_EQ(ask(bound(stack, "dns", 53), "api.green.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+}
+
+TEST_F(StackTest, RunsOnTheEmbeddersContext) {
+  asio::io_context io;
+  Stack stack(io, options());
+  stack.start();
+  bool stopped = false;
+  asio::post(io, [&] { stack.stop([&] { stopped = true; }); });
+  io.run();
+  EXPECT_TRUE(stopped);
+}
+
+std::string http(const std::string& path, const std::string& request) {
+  asio::io_context io;
+  asio::local::stream_protocol::socket socket(io);
+  socket.connect(asio::local::stream_protocol::endpoint(path));
+  asio::write(socket, asio::buffer(request + " HTTP/1.0\r\n\r\n"));
+  std::string reply;
+  boost::system::error_code eof;
+  asio::read(socket, asio::dynamic_buffer(reply), eof);
+  return reply;
+}
+
+TEST_F(StackTest, AnswersOnItsAdminSocket) {
+  StackOptions o = options();
+  o.admin_socket = (folder / "admin.sock").string();
+  {
+    Stack stack(o);
+    stack.start();
+    struct stat info {};
+    ASSERT_EQ(::stat(o.admin_socket.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777u, 0600u);
+    EXPECT_NE(http(o.admin_socket, "GET /readyz").find("200 OK"), std::string::npos);
+    EXPECT_NE(http(o.admin_socket, "GET /status").find("\"listeners\""), std::string::npos);
+    EXPECT_NE(http(o.admin_socket, "GET /routes?port=6443&sni=api.blue.example.com").find("blue-kube-apiserver"), std::string::npos);
+    EXPECT_NE(http(o.admin_socket, "GET /routes?port=0").find("400"), std::string::npos);
+    EXPECT_NE(http(o.admin_socket, "GET /reload").find("405"), std::string::npos) << "a change is a POST";
+    EXPECT_NE(http(o.admin_socket, "POST /reload").find("\"applied\": true"), std::string::npos);
+    EXPECT_NE(http(o.admin_socket, "GET /nothing").find("404"), std::string::npos);
+    Stack second(o);
+    EXPECT_ANY_THROW(second.start()) << "the first answers on the socket";
+  }
+  EXPECT_FALSE(std::filesystem::exists(o.admin_socket));
+}
+
+TEST_F(StackTest, KeepsChangesOffTheObserveListener) {
+  StackOptions o = options();
+  o.observe = Endpoint{Ipv4(127, 0, 0, 1), 0};
+  Stack stack(o);
+  stack.start();
+  Endpoint address;
+  for (const StackListener& l : stack.listeners())
+    if (l.service == "observe") address = l.bound;
+  ASSERT_NE(address.port, 0);
+  const auto get = [&](const std::string& request) {
+    asio::io_context io;
+    asio::ip::tcp::socket socket(io);
+    socket.connect({asio::ip::make_address("127.0.0.1"), address.port});
+    asio::write(socket, asio::buffer(request + " HTTP/1.0\r\n\r\n"));
+    std::string reply;
+    boost::system::error_code eof;
+    asio::read(socket, asio::dynamic_buffer(reply), eof);
+    return reply;
+  };
+  EXPECT_NE(get("GET /healthz").find("200 OK"), std::string::npos);
+  EXPECT_NE(get("GET /metrics").find("# TYPE hcpnet_up gauge"), std::string::npos);
+  EXPECT_EQ(get("POST /reload").find("200 OK"), std::string::npos);
+  EXPECT_EQ(get("GET /leases").find("200 OK"), std::string::npos);
+}
+
+TEST_F(StackTest, RefusesAdminOnAnAddressThatOthersReach) {
+  StackOptions o = options();
+  o.admin_tcp = Endpoint{Ipv4(0, 0, 0, 0), 0};
+  Stack stack(o);
+  EXPECT_THROW(stack.start(), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace hcpnet
