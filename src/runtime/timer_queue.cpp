@@ -24,7 +24,10 @@ TimerQueue::Id TimerQueue::after(std::chrono::nanoseconds delay, std::function<v
   return at(now() + std::chrono::duration_cast<Time::duration>(delay), std::move(callback));
 }
 
-void TimerQueue::cancel(const Id& id) { pending_.erase(id); }
+void TimerQueue::cancel(const Id& id) {
+  // An event loop with nothing else to do must not wait for a deadline that nobody needs any more.
+  if (pending_.erase(id) > 0 && pending_.empty()) timer_.cancel();
+}
 
 void TimerQueue::run_due() {
   const std::weak_ptr<TimerQueue*> weak = self_;
