@@ -101,7 +101,7 @@ TEST(DnsMessage, EverySingleByteChangeIsReadOrRefused) {
     for (int value = 0; value < 256; ++value) {
       changed[at] = static_cast<std::uint8_t>(value);
       const auto message = parse_message(changed);
-      if (!message || value % 16 != 1) continue;  // writing takes longer than reading
+      if (!message || value % 64 != 1) continue;  // writing takes longer than reading
       // What is understood can be said again, and then means the same.
       const auto again = encode_message(*message);
       ASSERT_TRUE(again);
