@@ -53,7 +53,9 @@ inline void run_ready(asio::io_context& io) {
 class UdpClient {
  public:
   UdpClient(asio::io_context& io, const Endpoint& server, const char* from = "127.0.0.1")
-      : io_(io), socket_(io, udp::endpoint(asio::ip::make_address(from), 0)), server_(dns::to_asio(server.address), server.port) {
+      : io_(io),
+        socket_(io, udp::endpoint(asio::ip::make_address(from), 0)),
+        server_(dns::to_asio(server.address), server.port) {
     socket_.non_blocking(true);
   }
   void send(ByteView bytes) { socket_.send_to(asio::buffer(bytes.data(), bytes.size()), server_); }
@@ -190,17 +192,19 @@ class ScriptedUpstream {
       if (ec) return;
       const auto shared = std::make_shared<tcp::socket>(std::move(socket));
       const auto query = std::make_shared<Bytes>(2);
-      asio::async_read(*shared, asio::buffer(*query), [this, shared, query](boost::system::error_code bad, std::size_t) {
-        if (bad) return;
-        query->resize(std::size_t{(*query)[0]} << 8 | (*query)[1]);
-        asio::async_read(*shared, asio::buffer(*query), [this, shared, query](boost::system::error_code worse, std::size_t) {
-          if (worse) return;
-          const auto reply = on_query(*query, true, {});
-          if (!reply) return;
-          const Bytes framed = TcpClient::frame(*reply);
-          asio::write(*shared, asio::buffer(framed));
-        });
-      });
+      asio::async_read(*shared, asio::buffer(*query),
+                       [this, shared, query](boost::system::error_code bad, std::size_t) {
+                         if (bad) return;
+                         query->resize(std::size_t{(*query)[0]} << 8 | (*query)[1]);
+                         asio::async_read(*shared, asio::buffer(*query),
+                                          [this, shared, query](boost::system::error_code worse, std::size_t) {
+                                            if (worse) return;
+                                            const auto reply = on_query(*query, true, {});
+                                            if (!reply) return;
+                                            const Bytes framed = TcpClient::frame(*reply);
+                                            asio::write(*shared, asio::buffer(framed));
+                                          });
+                       });
       accept();
     });
   }

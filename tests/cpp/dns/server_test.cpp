@@ -84,7 +84,8 @@ TEST_F(DnsServer, SaysWhichAddressItCannotBind) {
     FAIL() << "bound twice";
   } catch (const boost::system::system_error& e) {
     EXPECT_EQ(e.code(), test::asio::error::address_in_use);
-    EXPECT_NE(std::string(e.what()).find("UDP 127.0.0.1:" + std::to_string(taken.local_endpoint().port())), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("UDP 127.0.0.1:" + std::to_string(taken.local_endpoint().port())),
+              std::string::npos)
         << e.what();
   }
   EXPECT_TRUE(server->listeners().empty()) << "all or nothing";
@@ -98,9 +99,10 @@ TEST_F(DnsServer, RefusesAWrongConfiguration) {
 
 TEST_F(DnsServer, EachClientSeesItsView) {
   Config config = config_with();
-  config.views.push_back(test::view_of({std::make_shared<const Zone>(name("blue.example"),
-                                                                     std::vector<RRset>{a_record("api.blue.example", "172.30.9.4")})},
-                                       "127.0.0.2/32"));
+  config.views.push_back(
+      test::view_of({std::make_shared<const Zone>(name("blue.example"),
+                                                  std::vector<RRset>{a_record("api.blue.example", "172.30.9.4")})},
+                    "127.0.0.2/32"));
   config.views[1].name = "pods";
   config.views[0].clients = {test::cidr("127.0.0.0/30")};
   start(config);
@@ -144,7 +146,8 @@ TEST_F(DnsServer, ReplacedDataAnswersFromTheNextQueryOn) {
   UdpClient client(io, bound());
   EXPECT_EQ(addresses(client.ask(make_query("api.blue.example", Type::a))), kApi);
   Config next = config_with();
-  next.views[0] = test::view_of({std::make_shared<const Zone>(name("blue.example"), std::vector<RRset>{a_record("api.blue.example", "192.0.2.99")})});
+  next.views[0] = test::view_of({std::make_shared<const Zone>(
+      name("blue.example"), std::vector<RRset>{a_record("api.blue.example", "192.0.2.99")})});
   server->replace(next);
   EXPECT_EQ(addresses(client.ask(make_query("api.blue.example", Type::a))), std::vector<std::string>{"192.0.2.99"});
   Config wrong = next;
