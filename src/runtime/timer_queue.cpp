@@ -25,8 +25,8 @@ TimerQueue::Id TimerQueue::after(std::chrono::nanoseconds delay, std::function<v
 }
 
 void TimerQueue::cancel(const Id& id) {
-  // An event loop with nothing else to do must not wait for a deadline that nobody needs any more.
-  if (pending_.erase(id) > 0 && pending_.empty()) timer_.cancel();
+  pending_.erase(id);
+  if (pending_.empty()) timer_.cancel();  // so that an event loop without other work ends
 }
 
 void TimerQueue::run_due() {
