@@ -115,11 +115,18 @@ TEST(DnsFieldCase19, PointersToPointersAreFollowed) {
 
 TEST(DnsFieldCase19, AChainOfThousandsOfPointersIsCutShort) {
   const test::Bytes chain = test::from_hex(test::read_data("DNS-19-chain.hex"));
-  const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(parse_message(chain).error(), Errc::malformed);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5 * std::chrono::milliseconds(5));
+  auto took = std::chrono::steady_clock::duration::max();
+  for (int i = 0; i < 5; ++i) {  // the best of some: the machine may be busy with other things
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(parse_message(chain).error(), Errc::malformed);
+    took = std::min(took, std::chrono::steady_clock::now() - begin);
+  }
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr bool kIsSlowed = true;
+#else
+  constexpr bool kIsSlowed = false;
 #endif
+  EXPECT_TRUE(kIsSlowed || took < 5 * std::chrono::milliseconds(5));
 }
 
 TEST(DnsFieldCase27, AnInternationalNameIsRefusedUnlessInItsAsciiForm) {
