@@ -19,7 +19,9 @@ def test_serves_dns(vlan: Vlan) -> None:
         assert ask(bound(stack, "dns", 53), "api.blue.example.com") == (0, ["127.81.1.4"])
         assert ask(bound(stack, "dns", 53), "nobody.blue.example.com") == (3, [])
         assert stack.stats().dns["hcp/vlan"].queries_udp == 2
-        assert {zone.zone.apex for zone in stack.zones()} == {"blue.example.com."}
+        names = {"blue.example.com", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
+        names.add("kubernetes.default.svc.cluster.local")
+        assert {zone.zone.apex for zone in stack.zones()} == {name + "." for name in names}
     assert not stack.is_running
 
 
