@@ -47,8 +47,10 @@ void Allocator::Impl::configure(const Subnet& subnet) {
   reserved_for.clear();
   reserved.clear();
   for (const Reservation& reservation : subnet.reservations) {
-    reserved_for.emplace(reservation.mac, reservation.address);
-    reserved.emplace(reservation.address, reservation.mac);
+    const bool is_ours = reservation.address == subnet.server_id || reservation.address == subnet.router;
+    if (is_ours || !subnet.cidr.is_host(reservation.address)) continue;
+    if (reserved.emplace(reservation.address, reservation.mac).second)
+      reserved_for.emplace(reservation.mac, reservation.address);
   }
   pool.skip([this](Ipv4 address) { return is_used(address); });
 }

@@ -52,6 +52,7 @@ OptionSet configured_options(const Subnet& subnet) {
 
 ReplyBuilder::ReplyBuilder(const Subnet& subnet, const ResponderLimits& limits)
     : server_id_(subnet.server_id),
+      cidr_(subnet.cidr),
       lease_time_(subnet.lease_time),
       limits_(limits),
       configured_(configured_options(subnet)) {}
@@ -158,7 +159,7 @@ std::optional<Reply> ReplyBuilder::finish(MessageType type, const Message& reque
   if (!request.giaddr.is_unspecified()) {
     out.delivery = Delivery::relay;
     out.destination = {request.giaddr, kServerPort};
-  } else if (!request.ciaddr.is_unspecified()) {
+  } else if (cidr_.is_host(request.ciaddr)) {  // elsewhere a stranger would choose whom we send to
     out.delivery = Delivery::address;
     out.destination = {request.ciaddr, kClientPort};
   } else if ((request.flags & kBroadcastFlag) != 0) {

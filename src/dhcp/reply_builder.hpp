@@ -35,6 +35,7 @@ class ReplyBuilder {
   [[nodiscard]] std::size_t room(const Message& request) const noexcept;
 
   Ipv4 server_id_;
+  Ipv4Cidr cidr_;
   std::chrono::seconds lease_time_;
   ResponderLimits limits_;
   OptionSet configured_;  // ascending by code; host name excepted

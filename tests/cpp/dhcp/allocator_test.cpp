@@ -104,6 +104,22 @@ TEST(DhcpAllocator, ReservationWinsOverEverythingButSomebodyElsesLease) {
   EXPECT_EQ(other.claim(test_mac(2), at(51)), Claim::retired);
 }
 
+TEST(DhcpAllocator, ReservationsThatCantBeAreNone) {
+  Subnet wrong = subnet();
+  wrong.reservations = {{test_mac(1), at(2), ""},
+                        {test_mac(2), at(255), ""},
+                        {test_mac(3), Ipv4(198, 51, 100, 9), ""},
+                        {test_mac(4), at(100), ""},
+                        {test_mac(5), at(100), ""}};
+  Allocator allocator(wrong);
+  for (const unsigned n : {1U, 2U, 3U, 5U}) {
+    const auto address = allocator.offer(test_mac(n), {}, kNow);
+    ASSERT_TRUE(address);
+    EXPECT_TRUE(wrong.pools[0].contains(*address)) << address->to_string();
+  }
+  EXPECT_EQ(allocator.offer(test_mac(4), {}, kNow), at(100));
+}
+
 TEST(DhcpAllocator, RequestedAddressIsGivenOnlyWhenItIsFreeAndInThePool) {
   Allocator allocator(subnet());
   EXPECT_EQ(allocator.offer(test_mac(1), at(55), kNow), at(55));

@@ -282,6 +282,12 @@ TEST_F(DhcpResponder, RelayChoosesTheSubnet) {
   EXPECT_EQ(send(relayed).dropped, "no_subnet");
 }
 
+TEST_F(DhcpResponder, NobodyOutsideTheSubnetIsSentAnything) {
+  DhcpPacket packet = test::discover(kMac);
+  packet.ciaddr = Ipv4(203, 0, 113, 9);
+  EXPECT_EQ(send(packet).reply->delivery, Delivery::hardware);
+}
+
 // What is dropped, and how it is counted.
 TEST_F(DhcpResponder, DropsWhatIsNoRequest) {
   const auto dropped = [&](auto change) {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message from anybody: read, written again, read again; and dealt with by a server.
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <hcpnet/dhcp/message.hpp>
+#include <hcpnet/dhcp/responder.hpp>
+#include <vector>
+
+namespace {
+
+using namespace hcpnet;
+
+dhcp::Config config() {
+  dhcp::Subnet subnet;
+  subnet.name = "fuzz/subnet";
+  subnet.cidr = Ipv4Cidr(Ipv4(192, 168, 100, 0), 24);
+  subnet.server_id = Ipv4(192, 168, 100, 2);
+  subnet.router = Ipv4(192, 168, 100, 1);
+  subnet.dns_servers = {Ipv4(192, 168, 100, 3)};
+  subnet.pools = {{Ipv4(192, 168, 100, 50), Ipv4(192, 168, 100, 59)}};
+  subnet.options = {{121, {8, 10, 192, 168, 100, 1}}, {43, std::vector<std::uint8_t>(300, 1)}};
+  return {{subnet}, {}};
+}
+
+void expect(bool holds) {
+  if (!holds) std::abort();
+}
+
+void round_trip(ByteView input) {
+  const auto message = dhcp::parse_message(input);
+  if (!message) return;
+  std::vector<std::uint8_t> buffer(4096);
+  const auto encoded = dhcp::encode_message(*message, message->options.size(), buffer);
+  expect(encoded.has_value());  // what fitted into 2,048 bytes fits into twice as many
+  const auto again = dhcp::parse_message(ByteView(buffer).first(encoded->size_bytes), {.max_bytes = buffer.size()});
+  expect(again.has_value() && again->xid == message->xid && again->options.size() == message->options.size());
+}
+
+/// The first byte says how much time passed; the rest is a message.
+void serve(ByteView input) {
+  static dhcp::Responder responder(config());
+  static dhcp::Responder::Time now{std::chrono::seconds(1'700'000'000)};
+  if (input.empty()) return;
+  now += std::chrono::seconds(input[0] * 16);
+  const dhcp::Outcome out = responder.handle(input.subspan(1), 0, now);
+  responder.settle(out.changes, input[0] % 8 != 0, now);
+  expect(out.dropped.empty() || !out.reply);
+  if (out.reply) expect(dhcp::parse_message(out.reply->packet).has_value());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const ByteView input(data, size);
+  round_trip(input);
+  serve(input);
+  return 0;
+}
