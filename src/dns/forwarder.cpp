@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <iterator>
 #include <utility>
 
 #include "dns/reply_writer.hpp"
@@ -83,7 +84,11 @@ std::vector<Endpoint> Forwarder::upstreams_now() {
     }
   }
   std::erase_if(suspected_until_, [&](const auto& suspect) { return suspect.second <= now; });
-  std::ranges::stable_partition(upstreams, [&](const Endpoint& e) { return !suspected_until_.contains(e); });
+  const auto is_suspect = [&](const Endpoint& upstream) { return suspected_until_.contains(upstream); };
+  std::vector<Endpoint> suspects;
+  std::ranges::copy_if(upstreams, std::back_inserter(suspects), is_suspect);
+  std::erase_if(upstreams, is_suspect);
+  upstreams.insert(upstreams.end(), suspects.begin(), suspects.end());
   return upstreams;
 }
 

@@ -70,7 +70,7 @@ void merge_equal(std::vector<RRset>& rrsets) {
 std::vector<RRset> in_order(const Name& apex, std::vector<RRset> rrsets, std::uint32_t serial) {
   BOOST_ASSERT(std::ranges::all_of(rrsets, [&](const RRset& set) { return set.owner.is_below_or_equal(apex); }));
   if (!has_soa(apex, rrsets)) rrsets.push_back(make_soa(apex, serial));
-  std::ranges::stable_sort(rrsets, is_before);
+  std::ranges::sort(rrsets, is_before);
   merge_equal(rrsets);
   return rrsets;
 }
