@@ -72,43 +72,45 @@ FoldedName::FoldedName(std::string_view name) noexcept {
   label_count_ = labels;
 }
 
-void NameIndex::reserve(std::size_t count) {
+void NameIndex::reserve(std::size_t count, std::size_t text_bytes) {
   entries_.reserve(count);
-  if (slots_.size() < 2 * count) rehash(std::bit_ceil(2 * count));
+  text_.reserve(text_bytes);
+  if (slots_.size() < 2 * count) grow(std::bit_ceil(2 * count));
 }
 
-void NameIndex::rehash(std::size_t slots) {
-  std::vector<Slot> old(slots);
-  old.swap(slots_);
-  for (const Slot& slot : old) {
-    if (slot.entry == kNone) continue;
-    std::size_t at = slot.hash & (slots_.size() - 1);
-    while (slots_[at].entry != kNone) at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = slot;
-  }
+void NameIndex::grow(std::size_t slots) {
+  slots_.assign(slots, Slot{});
+  for (std::uint32_t entry = 0; entry < entries_.size(); ++entry)
+    place(hash_of(entries_[entry].scope, pattern(entry)), entry);
+}
+
+void NameIndex::place(std::uint64_t hash, std::uint32_t entry) noexcept {
+  std::size_t at = hash & (slots_.size() - 1);
+  while (slots_[at].entry != kNone) at = (at + 1) & (slots_.size() - 1);
+  slots_[at] = {static_cast<std::uint32_t>(hash >> 32), entry};
 }
 
 std::uint32_t NameIndex::add(std::uint32_t scope, std::string_view pattern) {
   const std::uint64_t hash = hash_of(scope, pattern);
   const std::uint32_t known = find(hash, scope, is_wildcard(pattern), key_text(pattern));
   if (known != kNone) return known;
-  if (slots_.size() < 2 * (entries_.size() + 1)) rehash(std::max<std::size_t>(16, 2 * slots_.size()));
+  if (slots_.size() < 2 * (entries_.size() + 1)) grow(std::max<std::size_t>(16, 2 * slots_.size()));
   const auto entry = static_cast<std::uint32_t>(entries_.size());
-  entries_.push_back({pattern, scope});
-  std::size_t at = hash & (slots_.size() - 1);
-  while (slots_[at].entry != kNone) at = (at + 1) & (slots_.size() - 1);
-  slots_[at] = {hash, entry};
+  entries_.push_back({static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(pattern.size()), scope, {}});
+  text_ += pattern;
+  place(hash, entry);
   return entry;
 }
 
 std::uint32_t NameIndex::find(std::uint64_t hash, std::uint32_t scope, bool wildcard,
                               std::string_view name) const noexcept {
   if (slots_.empty()) return kNone;
+  const auto tag = static_cast<std::uint32_t>(hash >> 32);
   for (std::size_t at = hash & (slots_.size() - 1); slots_[at].entry != kNone; at = (at + 1) & (slots_.size() - 1)) {
-    if (slots_[at].hash != hash) continue;
+    if (slots_[at].tag != tag) continue;
     const Entry& entry = entries_[slots_[at].entry];
-    if (entry.scope == scope && is_wildcard(entry.pattern) == wildcard && key_text(entry.pattern) == name)
-      return slots_[at].entry;
+    const std::string_view pattern = text_of(entry);
+    if (entry.scope == scope && is_wildcard(pattern) == wildcard && key_text(pattern) == name) return slots_[at].entry;
   }
   return kNone;
 }

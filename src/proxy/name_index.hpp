@@ -3,8 +3,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "proxy/claim_set.hpp"
 
 namespace hcpnet::proxy {
 
@@ -41,13 +44,16 @@ class NameIndex {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  /// Makes room for `count` patterns.
-  void reserve(std::size_t count);
+  /// Makes room for `count` patterns of `text_bytes` in all.
+  void reserve(std::size_t count, std::size_t text_bytes);
   /// The number of this pattern's entry, counted from 0; the same one each time. `pattern` is valid, in lower case, and
-  /// must outlive the index.
+  /// copied.
   std::uint32_t add(std::uint32_t scope, std::string_view pattern);
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
-  [[nodiscard]] std::string_view pattern(std::uint32_t entry) const noexcept { return entries_[entry].pattern; }
+  /// Valid as long as nothing is added.
+  [[nodiscard]] std::string_view pattern(std::uint32_t entry) const noexcept { return text_of(entries_[entry]); }
+  [[nodiscard]] const ClaimSet& claims(std::uint32_t entry) const noexcept { return entries_[entry].claims; }
+  void set_claims(std::uint32_t entry, ClaimSet claims) noexcept { entries_[entry].claims = std::move(claims); }
 
   [[nodiscard]] std::uint32_t find_exact(std::uint32_t scope, const FoldedName& name) const noexcept;
   /// The wildcard whose "x" is exactly the last `labels` labels of the name; precondition: fewer than all.
@@ -55,18 +61,27 @@ class NameIndex {
                                             std::size_t labels) const noexcept;
 
  private:
+  // A look-up in a large table is nothing but cache misses: one for the slot, one for the entry, one for the text. All
+  // three are kept small and together, apart from the configuration that they come from.
   struct Entry {
-    std::string_view pattern;
+    std::uint32_t text_begin;
+    std::uint32_t text_bytes;
     std::uint32_t scope;
+    ClaimSet claims;
   };
   struct Slot {
-    std::uint64_t hash;
+    std::uint32_t tag;  ///< upper half of the hash; the lower one is the place
     std::uint32_t entry = kNone;
   };
-  void rehash(std::size_t slots);
+  [[nodiscard]] std::string_view text_of(const Entry& entry) const noexcept {
+    return std::string_view(text_).substr(entry.text_begin, entry.text_bytes);
+  }
+  void grow(std::size_t slots);
+  void place(std::uint64_t hash, std::uint32_t entry) noexcept;
   [[nodiscard]] std::uint32_t find(std::uint64_t hash, std::uint32_t scope, bool is_wildcard,
                                    std::string_view name) const noexcept;
 
+  std::string text_;  ///< all patterns, one after the other
   std::vector<Entry> entries_;
   std::vector<Slot> slots_;  ///< open addressing, a power of two, at most half full
 };

@@ -82,10 +82,14 @@ class Compiler {
   }
 
   void reserve() {
-    std::size_t names = 0;
-    for (const Route& route : config_.routes) names += route.names.size();
-    for (const Listener& listener : config_.listeners) names += listener.only_names.size();
-    out_.names.reserve(names);
+    std::size_t names = 0, bytes = 0;
+    const auto count = [&](const std::vector<std::string>& list) {
+      names += list.size();
+      for (const std::string& name : list) bytes += name.size();
+    };
+    for (const Route& route : config_.routes) count(route.names);
+    for (const Listener& listener : config_.listeners) count(listener.only_names);
+    out_.names.reserve(names, bytes);
     claims_.reserve(names);
     out_.route_backends.reserve(config_.routes.size());
   }
@@ -137,7 +141,6 @@ class Compiler {
 
   void settle_names() {
     std::ranges::sort(claims_);
-    out_.claims.resize(out_.names.size());
     std::vector<std::uint32_t> claimants;
     for (std::size_t i = 0; i < claims_.size();) {
       const std::uint32_t entry = claims_[i].entry;
@@ -145,10 +148,10 @@ class Compiler {
       for (; i < claims_.size() && claims_[i].entry == entry; ++i) claimants.push_back(claims_[i].route);
       const Route& route = config_.routes[claimants.front()];
       if (claimants.size() == 1 && route.source.is_everyone()) {
-        out_.claims[entry] = ClaimSet(claimants.front());
-        continue;
+        out_.names.set_claims(entry, ClaimSet(claimants.front()));
+      } else {
+        out_.names.set_claims(entry, settle(route.port, quoted(out_.names.pattern(entry)), claimants));
       }
-      out_.claims[entry] = settle(route.port, quoted(out_.names.pattern(entry)), claimants);
     }
   }
 
@@ -183,7 +186,6 @@ class Compiler {
         list.max_wildcard_labels = std::max(list.max_wildcard_labels, wildcard_labels(listener.only_names[j]));
       }
     }
-    out_.claims.resize(out_.names.size());
     std::ranges::sort(out_.allow_lists, {}, &AllowList::listener);
   }
 

@@ -29,8 +29,7 @@ struct AllowList {
 /// A RouteConfig made ready for look-ups. Views point into `config`, which never changes afterwards.
 struct CompiledRoutes {
   RouteConfig config;
-  NameIndex names;                             ///< of all ports (scope = the port) and allow lists (scopes above 65535)
-  std::vector<ClaimSet> claims;                ///< by entry of `names`; those of allow lists are empty
+  NameIndex names;  ///< of all ports (scope = the port) and, without claims, of allow lists (scopes above 65535)
   std::vector<PortRules> ports;                ///< sorted by port
   std::vector<AllowList> allow_lists;          ///< sorted by listener
   std::vector<const Backend*> route_backends;  ///< by route

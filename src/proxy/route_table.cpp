@@ -75,7 +75,7 @@ class Search {
 
  private:
   bool try_entry(std::uint32_t entry, Rule rule) noexcept {
-    return entry != NameIndex::kNone && try_claims(routes_.claims[entry], rule, routes_.names.pattern(entry));
+    return entry != NameIndex::kNone && try_claims(routes_.names.claims(entry), rule, routes_.names.pattern(entry));
   }
 
   bool try_claims(const ClaimSet& claims, Rule rule, std::string_view matched) noexcept {

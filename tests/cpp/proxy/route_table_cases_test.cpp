@@ -36,7 +36,8 @@ RouteConfig config_of(const json& table) {
 class RouteCase : public testing::TestWithParam<const char*> {};
 
 TEST_P(RouteCase, AsExpected) {
-  for (const json& vector : test::read_json(std::string("proxy/") + GetParam() + ".json")["vectors"]) {
+  const json cases = test::read_json(std::string("proxy/") + GetParam() + ".json");
+  for (const json& vector : cases["vectors"]) {
     const auto result = RouteTable::build(config_of(vector["table"]));
     for (const json& query : vector["queries"]) {
       SCOPED_TRACE(query.dump());
