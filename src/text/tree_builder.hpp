@@ -33,6 +33,8 @@ class TreeBuilder {
 
   /// The document that is complete now; null when it was empty. The next one may begin.
   [[nodiscard]] Value take();
+  /// True between a key and its value.
+  [[nodiscard]] bool expects_value() const noexcept { return !open_.empty() && open_.back().key.has_value(); }
   /// JSON pointer of the value that comes next.
   [[nodiscard]] std::string path() const;
 

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "text/source.hpp"
 #include "text/tree_builder.hpp"
@@ -76,6 +77,7 @@ class Handler : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const std::size_t offset = visit(mark);
+    check_colon();
     Value value;
     if (skip_properties(source_.text(), offset).has_tag) {
       refuse_tag(offset, "a tag needs a value behind it");
@@ -85,12 +87,14 @@ class Handler : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const std::size_t offset = visit(mark);
+    scalar_.reset();
     tree_.alias(anchor, offset);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     const std::size_t offset = visit(mark);
     watch_quotes(offset);
+    note_end(offset, text);
     Value value;
     value.text = text;
     value.type = type_of(tag, text, offset);
@@ -134,11 +138,26 @@ class Handler : public YAML::EventHandler {
 
   std::size_t visit(const YAML::Mark& mark) {
     const auto offset = static_cast<std::size_t>(std::max(mark.pos, 0));
-    if (!indents_.empty() && indents_.back() == kNextKey) indents_.back() = source_.position(offset).column;
+    if (!collections_.empty() && collections_.back().indent == kNextKey)
+      collections_.back().indent = source_.position(offset).column;
     // yaml-cpp ends a quoted scalar where a line is indented too little; then the next node lies before the closing
     // quote.
     if (quoted_ && offset > quoted_->first && offset < quoted_->second) stop_at_quote();
     return offset;
+  }
+  /// A word without a colon is no key; yaml-cpp takes it for one whose value is null.
+  void check_colon() const {
+    if (collections_.empty() || !collections_.back().is_block_map || !tree_.expects_value() || !scalar_) return;
+    const std::string_view text = source_.text();
+    const std::size_t next = std::min(text.find_first_not_of(" \t", scalar_->second), text.size());
+    if (next >= text.size() || text[next] != ':')
+      source_.stop(code::yaml_syntax, scalar_->first, "a key needs a colon behind it");
+  }
+  void note_end(std::size_t offset, const std::string& value) {
+    const std::size_t content = skip_properties(source_.text(), offset).content;
+    const bool is_quoted = quoted_ && quoted_->first == content;
+    // A plain key stands on one line as it is; one that does not was never ended by a colon.
+    scalar_ = {content, is_quoted ? quoted_->second : content + value.size()};
   }
   void watch_quotes(std::size_t offset) {
     const std::string_view text = source_.text();
@@ -151,11 +170,11 @@ class Handler : public YAML::EventHandler {
   /// Whether a line of a quoted scalar, but for the first, begins no deeper than the keys of the mapping around it
   /// (YAML 1.2.2 section 7.3.1, which yaml-cpp does not hold): then the quote was meant to be closed before.
   [[nodiscard]] bool is_outdented(std::string_view quoted) const {
-    if (indents_.empty()) return false;
+    if (collections_.empty()) return false;
     for (std::size_t line = quoted.find('\n'); line != std::string_view::npos; line = quoted.find('\n', line + 1)) {
       const std::size_t first = quoted.find_first_not_of(' ', line + 1);
       if (first == std::string_view::npos || quoted[first] == '\n' || quoted[first] == '\r') continue;
-      if (first - line <= indents_.back()) return true;
+      if (first - line <= collections_.back().indent) return true;
     }
     return false;
   }
@@ -206,10 +225,13 @@ class Handler : public YAML::EventHandler {
       refuse_tag(offset,
                  "the tag is none of YAML's core tags, or this value does not fit it; write the value without a tag");
     tree_.begin(type, offset, anchor, readable);
-    indents_.push_back(is_block_map ? kNextKey : indents_.empty() ? 0 : indents_.back());
+    collections_.push_back({is_block_map           ? kNextKey
+                            : collections_.empty() ? 0
+                                                   : collections_.back().indent,
+                            is_block_map});
   }
   void end() {
-    indents_.pop_back();
+    collections_.pop_back();
     tree_.end();
   }
   void node(Value value, std::size_t offset, YAML::anchor_t anchor, bool merges = false) {
@@ -220,9 +242,13 @@ class Handler : public YAML::EventHandler {
   Parsed& parsed_;
   TreeBuilder tree_;
   std::size_t documents_ = 0;
-  /// Of each open collection: the column of the keys of the nearest block mapping; kNextKey until its first key, 0
-  /// where there is none.
-  std::vector<std::size_t> indents_;
+  struct Collection {
+    std::size_t indent =
+        0;  ///< column of the keys of the nearest block mapping; kNextKey until its first key, 0 where there is none
+    bool is_block_map = false;
+  };
+  std::vector<Collection> collections_;                        ///< those that are open
+  std::optional<std::pair<std::size_t, std::size_t>> scalar_;  ///< begin and end of the last one; none after an alias
   std::optional<std::pair<std::size_t, std::size_t>> quoted_;  ///< from the opening quote to behind the closing one
 };
 

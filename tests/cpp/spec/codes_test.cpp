@@ -3,7 +3,6 @@
 
 #include <hcpnet/spec/codes.hpp>
 #include <hcpnet/text/codes.hpp>
-#include <regex>
 #include <set>
 
 #include "support/files.hpp"
@@ -19,10 +18,16 @@ std::set<std::string> declared_codes() {
   return codes;
 }
 
-/// Everything that a pattern's first group matches in a text.
-std::set<std::string> matches(const std::string& text, const std::regex& pattern) {
+/// Every run of the letters of a code that stands behind `opening`, up to `closing`. (GCC 12 warns of its own
+/// std::regex under ASan.)
+std::set<std::string> words_behind(const std::string& text, const std::string& opening, const std::string& closing) {
   std::set<std::string> found;
-  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) found.insert((*it)[1]);
+  for (std::size_t at = text.find(opening); at != std::string::npos; at = text.find(opening, at + 1)) {
+    const std::size_t begin = at + opening.size();
+    const std::size_t end =
+        std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-", begin), text.size());
+    if (end > begin && text.compare(end, closing.size(), closing) == 0) found.insert(text.substr(begin, end - begin));
+  }
   return found;
 }
 
@@ -38,14 +43,13 @@ TEST(Codes, AreExplainedOneByOneInTheDocumentation) {
   const std::size_t begin = docs.find("## Codes");
   ASSERT_NE(begin, std::string::npos);
   const std::string section = docs.substr(begin, docs.find("\n## ", begin + 1) - begin);
-  EXPECT_THAT(matches(section, std::regex(R"(\n\| `([a-z0-9-]+)` \|)")), testing::ContainerEq(declared_codes()));
+  EXPECT_THAT(words_behind(section, "\n| `", "` |"), testing::ContainerEq(declared_codes()));
 }
 
 // Codes reach a Diagnostic through their names only, so a name that the sources use is a code that is reported.
 TEST(Codes, AreEachReportedSomewhere) {
   std::set<std::string> used;
-  for (std::string name :
-       matches(module_text("src/text") + module_text("src/spec"), std::regex(R"(code::([a-z_0-9]+))"))) {
+  for (std::string name : words_behind(module_text("src/text") + module_text("src/spec"), "code::", "")) {
     std::ranges::replace(name, '_', '-');
     used.insert(name);
   }

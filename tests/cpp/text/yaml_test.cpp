@@ -115,9 +115,17 @@ INSTANTIATE_TEST_SUITE_P(
                     SyntaxCase{"a: [b\nc: d\n", 2}, SyntaxCase{"a: {b: c\n", 2}, SyntaxCase{"a: b]\n]\n", 2},
                     SyntaxCase{"[a]\n[b]\n", 2}, SyntaxCase{"\"a\" b\n", 1}, SyntaxCase{"- a\n-b\n- c\n", 2},
                     SyntaxCase{"  a: b\n c: d\n", 2}, SyntaxCase{": a\n", 1}, SyntaxCase{"{a: b, , c: d}\n", 1},
-                    SyntaxCase{"[x]: y\n", 1}, SyntaxCase{"{x: y}: z\n", 1}, SyntaxCase{"a: @b\n", 1},
-                    SyntaxCase{"a: `b`\n", 1}, SyntaxCase{"a: %b\n", 1}, SyntaxCase{"a: \"\\q\"\n", 1},
-                    SyntaxCase{"%YAML 3.0\n---\na: b\n", 1}, SyntaxCase{"a: \"x\n--- \ny\"\n", 2}));
+                    SyntaxCase{"[x]: y\n", 1}, SyntaxCase{"{x: y}: z\n", 1}, SyntaxCase{"a: b\nc\n", 2},
+                    SyntaxCase{"a:\n  b: c\n  d e\n  f: g\n", 4}, SyntaxCase{"a:\n  \"b\"\nc: d\n  e\nf\n", 5},
+                    SyntaxCase{"a: @b\n", 1}, SyntaxCase{"a: `b`\n", 1}, SyntaxCase{"a: %b\n", 1},
+                    SyntaxCase{"a: \"\\q\"\n", 1}, SyntaxCase{"%YAML 3.0\n---\na: b\n", 1},
+                    SyntaxCase{"a: \"x\n--- \ny\"\n", 2}));
+
+TEST(ParseYaml, TakesNullForAValueOnlyBehindAColon) {
+  const Value root = only_document("a:\n\"b\" :\n'c':\n&x d: # comment\ne: {f, g: }\n");
+  for (const char* key : {"a", "b", "c"}) EXPECT_EQ(root.find(key)->type, ValueType::null) << key;
+  EXPECT_EQ(find(root, "/e/f")->type, ValueType::null);
+}
 
 TEST(ParseYaml, TakesQuotedTextOverSeveralLines) {
   const Value root = only_document("a: &x\n  b: \"c\n   d\n\n   e\"\n  f:\n  - 'g\n   h'\ni: {j: \"k\n   l\"}\n");
