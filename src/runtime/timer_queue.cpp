@@ -10,7 +10,9 @@ TimerQueue::TimerQueue(boost::asio::any_io_executor executor, Clock& clock)
   });
 }
 
-TimerQueue::~TimerQueue() { *self_ = nullptr; }
+TimerQueue::~TimerQueue() {
+  *self_ = nullptr;
+}
 
 TimerQueue::Id TimerQueue::at(Time deadline, std::function<void()> callback) {
   const Id id{deadline, next_++};
