@@ -5,6 +5,8 @@
 # A step that runs tests leaves build/log/STEP.xml (JUnit), from which the closing line is counted.
 
 LOG_FOLDER=build/log
+# Clang's run-time has no symbol reader of its own, and binutils are there anyway.
+export ASAN_SYMBOLIZER_PATH=/usr/bin/addr2line ASAN_OPTIONS=allow_addr2line=1
 STEP_NAMES=()
 STEP_RESULTS=()
 STEP_SECONDS=()

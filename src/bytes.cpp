@@ -17,7 +17,8 @@ std::span<std::uint8_t> ByteWriter::reserve(std::size_t count) noexcept {
 }
 
 void ByteWriter::number(std::uint64_t value, std::size_t width) noexcept {
-  for (std::size_t shift = 8 * width; std::uint8_t& byte : reserve(width)) byte = static_cast<std::uint8_t>(value >> (shift -= 8));
+  for (std::size_t shift = 8 * width; std::uint8_t& byte : reserve(width))
+    byte = static_cast<std::uint8_t>(value >> (shift -= 8));
 }
 
 void ByteWriter::bytes(ByteView value) noexcept {
@@ -25,7 +26,9 @@ void ByteWriter::bytes(ByteView value) noexcept {
   std::copy_n(value.begin(), place.size(), place.begin());
 }
 
-void ByteWriter::zeros(std::size_t count) noexcept { std::ranges::fill(reserve(count), std::uint8_t{0}); }
+void ByteWriter::zeros(std::size_t count) noexcept {
+  std::ranges::fill(reserve(count), std::uint8_t{0});
+}
 
 void ByteWriter::put_u16(std::size_t offset, std::uint16_t value) noexcept {
   BOOST_ASSERT(offset + 2 <= size_);

@@ -19,7 +19,9 @@ Clock& system_clock() noexcept {
   return clock;
 }
 
-void ManualClock::on_jump(std::function<void()> changed) { listeners_.push_back(std::move(changed)); }
+void ManualClock::on_jump(std::function<void()> changed) {
+  listeners_.push_back(std::move(changed));
+}
 
 void ManualClock::advance(std::chrono::nanoseconds by) {
   steady_ += std::chrono::duration_cast<SteadyTime::duration>(by);

@@ -8,7 +8,9 @@
 
 namespace hcpnet {
 
-std::string_view to_string(Severity severity) noexcept { return severity == Severity::error ? "error" : "warning"; }
+std::string_view to_string(Severity severity) noexcept {
+  return severity == Severity::error ? "error" : "warning";
+}
 
 std::string Diagnostic::to_string() const {
   std::string text = file;
@@ -58,6 +60,8 @@ std::string Diagnostics::to_string() const {
 SpecError::SpecError(Diagnostics diagnostics)
     : std::runtime_error(diagnostics.to_string()), diagnostics_(std::move(diagnostics)) {}
 
-void throw_exception_from_error(const Diagnostics& diagnostics, const boost::source_location&) { throw SpecError(diagnostics); }
+void throw_exception_from_error(const Diagnostics& diagnostics, const boost::source_location&) {
+  throw SpecError(diagnostics);
+}
 
 }  // namespace hcpnet

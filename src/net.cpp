@@ -77,14 +77,18 @@ std::optional<Ipv6> parse_ipv6(std::string_view text) {
   return Ipv6(bytes);
 }
 
-bool IpAddress::is_unspecified() const noexcept { return is_v4() ? v4().is_unspecified() : v6() == Ipv6{}; }
+bool IpAddress::is_unspecified() const noexcept {
+  return is_v4() ? v4().is_unspecified() : v6() == Ipv6{};
+}
 
 bool IpAddress::is_loopback() const noexcept {
   static constexpr Ipv6 kLoopback({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
   return is_v4() ? v4().is_loopback() : v6() == kLoopback;
 }
 
-std::string IpAddress::to_string() const { return is_v4() ? v4().to_string() : v6().to_string(); }
+std::string IpAddress::to_string() const {
+  return is_v4() ? v4().to_string() : v6().to_string();
+}
 
 std::optional<IpAddress> parse_ip_address(std::string_view text) {
   if (const auto address = parse_ipv4(text)) return IpAddress(*address);
@@ -97,13 +101,17 @@ Ipv4Cidr::Ipv4Cidr(Ipv4 address, unsigned prefix_length) noexcept : prefix_lengt
   network_ = Ipv4(address.value() & mask().value());
 }
 
-Ipv4 Ipv4Cidr::mask() const noexcept { return Ipv4(prefix_length_ == 0 ? 0 : ~std::uint32_t{0} << (32 - prefix_length_)); }
+Ipv4 Ipv4Cidr::mask() const noexcept {
+  return Ipv4(prefix_length_ == 0 ? 0 : ~std::uint32_t{0} << (32 - prefix_length_));
+}
 
 bool Ipv4Cidr::is_host(Ipv4 address) const noexcept {
   return contains(address) && (prefix_length_ >= 31 || (address != network_ && address != broadcast()));
 }
 
-std::string Ipv4Cidr::to_string() const { return network_.to_string() + '/' + std::to_string(prefix_length_); }
+std::string Ipv4Cidr::to_string() const {
+  return network_.to_string() + '/' + std::to_string(prefix_length_);
+}
 
 std::optional<Ipv4Cidr> parse_ipv4_cidr(std::string_view text) {
   const auto cidr = parse_cidr(text);
@@ -129,9 +137,13 @@ bool Cidr::contains(const IpAddress& address) const noexcept {
   return has_prefix(address_bytes(address, address_v4), address_bytes(network_, network_v4), prefix_length_);
 }
 
-bool Cidr::overlaps(const Cidr& other) const noexcept { return contains(other.network_) || other.contains(network_); }
+bool Cidr::overlaps(const Cidr& other) const noexcept {
+  return contains(other.network_) || other.contains(network_);
+}
 
-std::string Cidr::to_string() const { return network_.to_string() + '/' + std::to_string(prefix_length_); }
+std::string Cidr::to_string() const {
+  return network_.to_string() + '/' + std::to_string(prefix_length_);
+}
 
 std::optional<Cidr> parse_cidr(std::string_view text) {
   const std::size_t slash = text.find('/');
@@ -145,7 +157,9 @@ std::optional<Cidr> parse_cidr(std::string_view text) {
   return cidr;
 }
 
-std::string Ipv4Range::to_string() const { return first.to_string() + '-' + last.to_string(); }
+std::string Ipv4Range::to_string() const {
+  return first.to_string() + '-' + last.to_string();
+}
 
 std::string MacAddress::to_string() const {
   static constexpr char kDigits[] = "0123456789abcdef";

@@ -3,6 +3,8 @@
 
 namespace hcpnet {
 
-std::string_view version() noexcept { return HCPNET_VERSION; }
+std::string_view version() noexcept {
+  return HCPNET_VERSION;
+}
 
 }  // namespace hcpnet

@@ -25,7 +25,7 @@ std::string full_name(const CLI::App& command, char separator) {
                               : command.get_name();
 }
 
-std::string escaped(std::string text) {
+std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '\\' ? std::string("\\e") : c == '-' ? std::string("\\-") : std::string(1, c);
   return !out.empty() && (out[0] == '.' || out[0] == '\'') ? "\\&" + out : out;

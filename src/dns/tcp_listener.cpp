@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 }  // namespace
 
 TcpListener::TcpListener(asio::any_io_executor executor, const Endpoint& at, TcpSessions& sessions)
-    : acceptor_(std::move(executor)), sessions_(sessions) {
+    : acceptor_(executor), sessions_(sessions) {
   acceptor_.open(at.address.is_v4() ? tcp::v4() : tcp::v6());
   if (!at.address.is_v4()) acceptor_.set_option(asio::ip::v6_only(true));
   acceptor_.set_option(tcp::acceptor::reuse_address(true));

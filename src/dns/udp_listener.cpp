@@ -26,6 +26,7 @@ void enable(int socket, int level, int option, const char* what) {
 /// Path MTU messages are easily forged; replies are small enough for any path (RFC 9715). Kernels without it do
 /// without.
 void ignore_path_mtu(int socket, bool is_v4) noexcept {
+  // NOLINTNEXTLINE(bugprone-branch-clone): names of two interfaces, equal by chance
   const int mode = is_v4 ? IP_PMTUDISC_OMIT : IPV6_PMTUDISC_OMIT;
   if (is_v4)
     setsockopt(socket, IPPROTO_IP, IP_MTU_DISCOVER, &mode, sizeof mode);
@@ -54,7 +55,7 @@ void keep_only_address(msghdr& message) noexcept {
 }  // namespace
 
 UdpListener::UdpListener(asio::any_io_executor executor, const Endpoint& at, QueryHandler& handler, UdpBatch& batch)
-    : socket_(std::move(executor)), handler_(handler), batch_(batch), is_wildcard_(at.address.is_unspecified()) {
+    : socket_(executor), handler_(handler), batch_(batch), is_wildcard_(at.address.is_unspecified()) {
   const bool is_v4 = at.address.is_v4();
   socket_.open(is_v4 ? udp::v4() : udp::v6());
   if (!is_v4) socket_.set_option(asio::ip::v6_only(true));

@@ -4,13 +4,15 @@
 namespace hcpnet::runtime {
 
 TimerQueue::TimerQueue(boost::asio::any_io_executor executor, Clock& clock)
-    : clock_(clock), timer_(std::move(executor)), self_(std::make_shared<TimerQueue*>(this)) {
+    : clock_(clock), timer_(executor), self_(std::make_shared<TimerQueue*>(this)) {
   clock_.on_jump([weak = std::weak_ptr(self_)] {
     if (const auto self = weak.lock(); self && *self) (*self)->run_due();
   });
 }
 
-TimerQueue::~TimerQueue() { *self_ = nullptr; }
+TimerQueue::~TimerQueue() {
+  *self_ = nullptr;
+}
 
 TimerQueue::Id TimerQueue::at(Time deadline, std::function<void()> callback) {
   const Id id{deadline, next_++};

@@ -315,7 +315,7 @@ void Stack::Impl::on_files_changed() {
   if (!is_same) static_cast<void>(reload());
 }
 
-void Stack::Impl::notify(StackEvent event) const {
+void Stack::Impl::notify(const StackEvent& event) const {
   if (!options.on_event) return;
   try {
     options.on_event(event);

@@ -71,7 +71,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void push_source_clusters();
   void resolve_proxies();
   void on_resolved(const std::string& name, std::optional<Ipv4> address);
-  void notify(StackEvent event) const;
+  void notify(const StackEvent& event) const;
   void finish();
 
   std::optional<SourceFiles> stdin_files_;  ///< "-" can be read once only

@@ -123,7 +123,12 @@ def test_stop_lets_go_of_the_callbacks(vlan: Vlan) -> None:
 
 def test_other_threads_run_while_a_stack_is_asked(vlan: Vlan) -> None:
     with hcpnet.Stack(**vlan.options(), on_event=lambda event: None) as stack:
-        threads = [threading.Thread(target=lambda: [stack.reload() for _ in range(20)]) for _ in range(4)]
+
+        def reload_often() -> None:
+            for _ in range(20):
+                stack.reload()
+
+        threads = [threading.Thread(target=reload_often) for _ in range(4)]
         for thread in threads:
             thread.start()
         for _ in range(50):

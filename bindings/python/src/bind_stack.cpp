@@ -181,11 +181,9 @@ Raises:
            "Take no more clients, let tunnels and disk writes finish (five seconds at most), close everything. "
            "Idempotent.")
       .def(
-          "reload", [](StackOwner& s) { return to_list(s.with([](Stack& stack) { return stack.reload().value(); })); },
-          R"doc(Read the files again and serve what they say.
+          "reload", [](StackOwner& s) { s.with([](Stack& stack) { stack.reload().value(); }); },
+          R"doc(Read the files again and serve what they say; warnings() tells what is worth a look.
 
-Returns:
-    list[Diagnostic]: warnings.
 Raises:
     SpecError: the new set is wrong; the old one is served on, unchanged.)doc")
       .def_property_readonly(

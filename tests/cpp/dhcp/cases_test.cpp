@@ -213,7 +213,8 @@ class Player {
     for (const auto& [address, mac] : value.items()) {
       const auto leases = responder_.leases();
       EXPECT_TRUE(std::ranges::any_of(leases, [&](const Lease& l) {
-        return l.state == LeaseState::bound && l.address == parse_ipv4(address) && l.mac.to_string() == mac;
+        return l.state == LeaseState::bound && l.address == parse_ipv4(address) &&
+               l.mac.to_string() == mac.get<std::string>();
       })) << address;
     }
   }

@@ -245,6 +245,7 @@ TEST_F(LeaseStoreTest, WritesWhatIsWaitingInOneTransaction) {
   for (unsigned n = 0; n < 100; ++n) store.put({change(51 + n, 2 + n)}, [&](error_code) { ++done; });
   gate.open();
   run_until([&] { return done == 101; });
+  disk_.before_sync({});  // closing the store syncs as well, and then the gate is gone
   EXPECT_EQ(store.commits(), 2U);
 }
 
@@ -260,6 +261,7 @@ TEST_F(LeaseStoreTest, HasRoomForSoMuchAndNoMore) {
   EXPECT_FALSE(store.has_room());
   gate.open();
   run_until([&] { return done == 3; });
+  disk_.before_sync({});
   EXPECT_TRUE(store.has_room());
 }
 

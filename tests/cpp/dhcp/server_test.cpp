@@ -114,6 +114,7 @@ TEST_F(DhcpServer, AckLeavesOnlyAfterTheSync) {
   EXPECT_FALSE(client.receive(0ms)) << "acknowledged before it was on disk";
   gate.open();
   const auto ack = client.receive();
+  disk.before_sync({});  // closing the server syncs as well, and then the gate is gone
   ASSERT_TRUE(ack);
   EXPECT_EQ(ack->type(), 5);
   EXPECT_EQ(server.run([](Server& s) { return s.leases().size(); }), 1U);
@@ -155,6 +156,7 @@ TEST_F(DhcpServer, StopAnswersWhatWaitsForTheDisk) {
   server.run([&](Server& s) { s.stop([&] { stopped.set_value(); }); });
   gate.open();
   stopped.get_future().wait();
+  disk.before_sync({});
   EXPECT_EQ(client.receive()->type(), 5);
 }
 

@@ -60,7 +60,7 @@ dns::Type type_of(const std::string& text) {
 }  // namespace
 
 std::shared_ptr<const dns::Zone> load_case_zone(const std::string& file) {
-  std::istringstream lines(read_data(file));
+  std::istringstream lines(read_dns_data(file));
   std::string line;
   std::string origin;
   std::uint32_t ttl = 0;

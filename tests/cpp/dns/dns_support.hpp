@@ -20,7 +20,7 @@ namespace hcpnet::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
-inline std::string read_data(const std::string& name) {
+inline std::string read_dns_data(const std::string& name) {
   std::ifstream file(HCPNET_TEST_DATA "/dns/" + name, std::ios::binary);
   EXPECT_TRUE(file) << name;
   return {std::istreambuf_iterator<char>(file), {}};

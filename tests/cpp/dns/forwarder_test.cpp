@@ -40,7 +40,7 @@ test::ScriptedUpstream::Script always(Rcode rcode) {
 }
 /// A case file's reply, with the id of the query.
 Bytes case_reply(const std::string& file, const Asked& asked) {
-  Bytes bytes = from_hex(test::read_data(file));
+  Bytes bytes = from_hex(test::read_dns_data(file));
   bytes[0] = static_cast<std::uint8_t>(asked.query.id >> 8);
   bytes[1] = static_cast<std::uint8_t>(asked.query.id);
   return bytes;

@@ -75,8 +75,8 @@ TEST(DnsJudgeReply, OnlyTheReplyToOurQuestionIsBelieved) {
   const UpstreamQuestion asked = question_for("good.example.net", 0x1234);
   for (const char* file :
        {"DNS-15-a-wrong-id.hex", "DNS-15-c-other-question.hex", "DNS-15-d-qr0.hex", "DNS-15-e-junk.hex"})
-    EXPECT_EQ(judge_reply(from_hex(test::read_data(file)), asked).verdict, Verdict::foreign) << file;
-  const JudgedReply good = judge_reply(from_hex(test::read_data("DNS-15-good.hex")), asked);
+    EXPECT_EQ(judge_reply(from_hex(test::read_dns_data(file)), asked).verdict, Verdict::foreign) << file;
+  const JudgedReply good = judge_reply(from_hex(test::read_dns_data("DNS-15-good.hex")), asked);
   ASSERT_EQ(good.verdict, Verdict::accepted);
   EXPECT_EQ(test::addresses(good.message), std::vector<std::string>{"192.0.2.80"});
 }
@@ -103,19 +103,19 @@ TEST(DnsJudgeReply, AnErrorWithoutAQuestionIsBelieved) {
 // Field case DNS-14.
 TEST(DnsJudgeReply, CutRepliesAreToBeAskedForAgain) {
   const UpstreamQuestion asked = question_for("big.example.net", 0x1234);
-  EXPECT_EQ(judge_reply(from_hex(test::read_data("DNS-14-udp-tc-empty.hex")), asked).verdict, Verdict::truncated);
-  EXPECT_EQ(judge_reply(from_hex(test::read_data("DNS-14-udp-cut-512-mid-rr-no-tc.hex")), asked).verdict,
+  EXPECT_EQ(judge_reply(from_hex(test::read_dns_data("DNS-14-udp-tc-empty.hex")), asked).verdict, Verdict::truncated);
+  EXPECT_EQ(judge_reply(from_hex(test::read_dns_data("DNS-14-udp-cut-512-mid-rr-no-tc.hex")), asked).verdict,
             Verdict::truncated);
-  EXPECT_EQ(judge_reply(from_hex(test::read_data("DNS-14-udp-oversize-no-edns.hex")), asked).verdict,
+  EXPECT_EQ(judge_reply(from_hex(test::read_dns_data("DNS-14-udp-oversize-no-edns.hex")), asked).verdict,
             Verdict::accepted);
-  const JudgedReply full = judge_reply(from_hex(test::read_data("DNS-14-tcp-full-60.hex")), asked);
+  const JudgedReply full = judge_reply(from_hex(test::read_dns_data("DNS-14-tcp-full-60.hex")), asked);
   ASSERT_EQ(full.verdict, Verdict::accepted);
   EXPECT_EQ(full.message.answers.size(), 60U);
 }
 
 TEST(DnsJudgeReply, EveryPrefixAndByteChangeIsJudged) {
   const UpstreamQuestion asked = question_for("good.example.net", 0x1234);
-  const Bytes original = from_hex(test::read_data("DNS-15-good.hex"));
+  const Bytes original = from_hex(test::read_dns_data("DNS-15-good.hex"));
   const std::size_t question_end = kHeaderBytes + asked.question.size();
   for (std::size_t size = 0; size < original.size(); ++size)
     EXPECT_EQ(judge_reply(ByteView(original).first(size), asked).verdict,
@@ -168,7 +168,7 @@ TEST(DnsStoredReply, NegativeAnswersLiveAsTheirSoaSays) {
 }
 
 TEST(DnsStoredReply, IsCutForAClientThatTakesLess) {
-  const Message full = parse_message(from_hex(test::read_data("DNS-14-tcp-full-60.hex"))).value();
+  const Message full = parse_message(from_hex(test::read_dns_data("DNS-14-tcp-full-60.hex"))).value();
   const auto stored = StoredReply::make(full).value();
   Message query = make_query("big.example.net", Type::a);
   const Message over_udp = render(stored, query, Transport::udp);

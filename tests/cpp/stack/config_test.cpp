@@ -67,8 +67,9 @@ TEST(StackConfig, RoutesTwoClustersOnOneVlan) {
             "red-kube-apiserver -> kube-apiserver.hcp-red.svc.cluster.local:6443");
   EXPECT_EQ(route(config, "172.20.0.1", 6443, "192.0.2.111"),
             "red-kube-apiserver -> kube-apiserver.hcp-red.svc.cluster.local:6443");
-  EXPECT_EQ(route(config, "", 6443, stranger), "closed: no_match");
-  EXPECT_EQ(route(config, "", 6443, "10.132.0.9"), "closed: no_match") << "an address outside the VLAN proves nothing";
+  EXPECT_EQ(route(config, "", 6443, stranger), "closed: source_not_allowed");
+  EXPECT_EQ(route(config, "", 6443, "10.132.0.9"), "closed: source_not_allowed")
+      << "an address outside the VLAN proves nothing";
   EXPECT_EQ(route(config, "oauth.red.hc.example.com", 443, stranger),
             "red-oauth-openshift -> oauth-openshift.hcp-red.svc.cluster.local:6443");
   EXPECT_EQ(route(config, "ignition.blue.hc.example.com", 443, stranger),
@@ -78,7 +79,7 @@ TEST(StackConfig, RoutesTwoClustersOnOneVlan) {
   EXPECT_EQ(route(config, "a.b.apps.blue.hc.example.com", 443, stranger), "blue-apps-https -> 192.0.2.200:443");
   EXPECT_EQ(route(config, "kubernetes.default", 443, "192.0.2.101"),
             "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
-  EXPECT_EQ(route(config, "kubernetes.default", 443, stranger), "closed: no_match");
+  EXPECT_EQ(route(config, "kubernetes.default", 443, stranger), "closed: source_not_allowed");
   EXPECT_EQ(route(config, "", 443, "192.0.2.101"), "closed: no_match") << "the API is not published on 443";
   EXPECT_EQ(route(config, "nobody.example.org", 443, "192.0.2.101"), "closed: no_match");
   EXPECT_EQ(route(config, "", 80, stranger), "no listener");
@@ -148,7 +149,7 @@ TEST(StackConfig, AsksForTheInternalProxyUntilItIsKnown) {
 constexpr const char* kSingleServers = R"(
 apiVersion: hostedcluster.densityops.com/v1alpha1
 kind: ProxyServer
-metadata: {name: p, namespace: n}
+metadata: {name: p, namespace: "n"}
 spec:
   networkConfig: {serverIP: 192.0.2.9}
   backends:
@@ -159,7 +160,7 @@ spec:
 ---
 apiVersion: hostedcluster.densityops.com/v1alpha1
 kind: DNSServer
-metadata: {name: d, namespace: n}
+metadata: {name: d, namespace: "n"}
 spec:
   networkConfig: {serverIP: 192.0.2.8, proxyIP: 192.0.2.9, internalProxyIP: 172.30.0.9, secondaryNetworkCIDR: 192.0.2.0/24}
   hostedClusterDomain: x.example.com
@@ -190,7 +191,7 @@ TEST(StackConfig, RefusesAnOptionValueThatDoesNotFitItsCode) {
   const char* text = R"(
 apiVersion: hostedcluster.densityops.com/v1alpha1
 kind: DHCPServer
-metadata: {name: s, namespace: n}
+metadata: {name: s, namespace: "n"}
 spec:
   networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, serverIP: 192.0.2.2}
   leaseConfig: {rangeStart: 192.0.2.100, rangeEnd: 192.0.2.149}
@@ -207,8 +208,8 @@ spec:
 
 TEST(StackConfig, RefusesAPodAddressForTwoProxies) {
   std::string second = kSingleServers;
-  for (std::size_t at = 0; (at = second.find("namespace: n}", at)) != std::string::npos; ++at)
-    second.replace(at, 13, "namespace: m}");
+  for (std::size_t at = 0; (at = second.find("namespace: \"n\"}", at)) != std::string::npos; ++at)
+    second.replace(at, 15, "namespace: m}");
   for (std::size_t at = 0; (at = second.find("192.0.2.", at)) != std::string::npos; ++at)
     second.replace(at, 8, "203.0.113.");
   const auto set = spec::check({{"a.yaml", kSingleServers}, {"b.yaml", second}});
