@@ -85,9 +85,12 @@ std::string to_string(Type type) {
     case Type::aaaa: return "AAAA";
     case Type::srv: return "SRV";
     case Type::opt: return "OPT";
+    case Type::svcb: return "SVCB";
+    case Type::https: return "HTTPS";
     case Type::ixfr: return "IXFR";
     case Type::axfr: return "AXFR";
     case Type::any: return "ANY";
+    case Type::caa: return "CAA";
   }
   return "TYPE" + std::to_string(static_cast<unsigned>(type));
 }
