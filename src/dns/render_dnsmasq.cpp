@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
+#include <set>
 
 #include "dns/render_common.hpp"
 
@@ -28,8 +29,9 @@ class ZoneLines {
         for (const RRset* set : sets) leave_out(*set);
         continue;
       }
-      // Names below one that exists are not the wildcard's (RFC 4592 section 3.3.1).
-      if (!name.is_wildcard() && name != zone_.apex() && is_below_wildcard(nodes_, name, zone_.apex())) text_ += "local=/" + without_dot(name) + "/\n";
+      // A wildcard's own entry makes other types NODATA, where dnsmasq would say NXDOMAIN. And names below one that exists are not the
+      // wildcard's (RFC 4592 section 3.3.1).
+      if (name != zone_.apex() && (name.is_wildcard() || is_below_wildcard(nodes_, name, zone_.apex()))) text_ += "local=/" + without_dot(name) + "/\n";
       for (const RRset* set : sets) write_rrset(*set);
     }
   }
@@ -43,6 +45,7 @@ class ZoneLines {
     if (&set == &zone_.soa() || (set.type == Type::ns && set.owner == zone_.apex())) return;  // dnsmasq makes none of its own
     const bool is_address = set.type == Type::a || set.type == Type::aaaa;
     if (set.owner.is_wildcard() && !is_address) return leave_out(set);
+    if (set.type == Type::cname && is_loop(set)) return leave_out(set);  // dnsmasq would not start
     for (const std::string& rdata : set.rdata) {
       const std::string value = rdata_to_string(set.type, rdata);
       const std::string owner = without_dot(set.owner);
@@ -53,6 +56,25 @@ class ZoneLines {
       else
         text_ += "dns-rr=" + owner + ',' + std::to_string(static_cast<unsigned>(set.type)) + ',' + hexadecimal(rdata) + '\n';
     }
+  }
+
+  /// Whether following the alias never ends, inside this zone or across those of the view.
+  [[nodiscard]] bool is_loop(const RRset& alias) const {
+    std::set<Name> seen{alias.owner};
+    for (const RRset* at = &alias; at != nullptr;) {
+      const auto target = make_name(at->rdata.front());
+      if (!target) return false;
+      if (!seen.insert(*target).second) return true;
+      at = find_alias(*target);
+    }
+    return false;
+  }
+
+  [[nodiscard]] const RRset* find_alias(const Name& name) const {
+    for (const auto& zone : view_.zones)
+      for (const RRset& set : zone->rrsets())
+        if (set.type == Type::cname && set.owner == name) return &set;
+    return nullptr;
   }
 
   Job& job_;
@@ -98,7 +120,6 @@ void dnsmasq(Job& job) {
   const std::string listeners = listen_lines(job);
   for (const View& view : job.config.views) {
     std::string text = "# " + std::string(kNotice) + listeners + "no-hosts\nlocal-ttl=" + std::to_string(smallest_ttl(view)) + '\n';
-    // Upstreams are asked in their order, as `strict-order` says, which for lines of a file is the reverse of what is written.
     if (!job.config.forwarding.resolv_conf) text += "no-resolv\n";
     text += "strict-order\n";
     for (const Endpoint& upstream : upstreams_of(job.config.forwarding))
