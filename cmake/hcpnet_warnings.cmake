@@ -10,4 +10,8 @@ if(HCPNET_DEVELOPER_MODE)
     # Asio has an atomic_thread_fence, which GCC's ThreadSanitizer does not model.
     target_compile_options(hcpnet_warnings INTERFACE -Wno-tsan)
   endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # libstdc++ 12's stable_sort calls what it has itself marked deprecated; GCC keeps quiet about its own headers.
+    target_compile_options(hcpnet_warnings INTERFACE -Wno-deprecated-declarations)
+  endif()
 endif()

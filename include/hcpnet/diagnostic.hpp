@@ -30,12 +30,13 @@ struct Diagnostic {
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 
-/// Every finding of one run, in the order of files and lines. Bounded: beyond `max_errors` errors, or as many warnings, findings are only
-/// counted.
+/// Every finding of one run, in the order of files and lines. Bounded: beyond `max_errors` errors, or as many warnings,
+/// findings are only counted.
 class Diagnostics {
  public:
   static constexpr std::size_t kDefaultMaxErrors = 200;
-  explicit Diagnostics(std::size_t max_errors = kDefaultMaxErrors) : max_errors_(max_errors) {}
+  Diagnostics() : Diagnostics(kDefaultMaxErrors) {}
+  explicit Diagnostics(std::size_t max_errors) : max_errors_(max_errors) {}
 
   void add(Diagnostic diagnostic);
   void append(Diagnostics other);

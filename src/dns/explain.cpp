@@ -51,7 +51,8 @@ void walk(const ViewZones& zones, Name name, Type type, std::vector<ExplainStep>
     steps.push_back(look_up(*zone, name, type));
     if (steps.back().rule != AnswerRule::alias) return;
     const auto target = make_name(zone->find(name, type).rrset->rdata.front());
-    const bool is_loop = !target || std::ranges::any_of(steps, [&](const ExplainStep& s) { return s.name == target->to_string(); });
+    const bool is_loop =
+        !target || std::ranges::any_of(steps, [&](const ExplainStep& s) { return s.name == target->to_string(); });
     if (is_loop) return;
     name = *target;
   }
@@ -61,15 +62,24 @@ void walk(const ViewZones& zones, Name name, Type type, std::vector<ExplainStep>
 
 std::string_view to_string(AnswerRule rule) noexcept {
   switch (rule) {
-    case AnswerRule::exact: return "exact";
-    case AnswerRule::wildcard: return "wildcard";
-    case AnswerRule::alias: return "alias";
-    case AnswerRule::nodata: return "nodata";
-    case AnswerRule::nxdomain: return "nxdomain";
-    case AnswerRule::unavailable: return "unavailable";
-    case AnswerRule::forwarded: return "forwarded";
-    case AnswerRule::refused: return "refused";
-    case AnswerRule::no_view: return "no-view";
+    case AnswerRule::exact:
+      return "exact";
+    case AnswerRule::wildcard:
+      return "wildcard";
+    case AnswerRule::alias:
+      return "alias";
+    case AnswerRule::nodata:
+      return "nodata";
+    case AnswerRule::nxdomain:
+      return "nxdomain";
+    case AnswerRule::unavailable:
+      return "unavailable";
+    case AnswerRule::forwarded:
+      return "forwarded";
+    case AnswerRule::refused:
+      return "refused";
+    case AnswerRule::no_view:
+      return "no-view";
   }
   return "unknown";
 }

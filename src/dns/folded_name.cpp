@@ -13,7 +13,8 @@ std::uint64_t load8(const std::uint8_t* from) noexcept {
 /// A loaded word with all but its first `count` bytes, in memory order, set to zero. 1 to 8.
 std::uint64_t first_bytes(std::uint64_t word, std::size_t count) noexcept {
   const std::size_t unwanted = 8 * (8 - count);
-  return word & (std::endian::native == std::endian::little ? ~std::uint64_t{0} >> unwanted : ~std::uint64_t{0} << unwanted);
+  return word &
+         (std::endian::native == std::endian::little ? ~std::uint64_t{0} >> unwanted : ~std::uint64_t{0} << unwanted);
 }
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) noexcept {

@@ -17,7 +17,7 @@ constexpr std::uint8_t fold(std::uint8_t byte) noexcept {
 constexpr std::uint64_t fold8(std::uint64_t bytes) noexcept {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   const std::uint64_t low = bytes & 0x7f * kOnes;
-  const std::uint64_t above_z = low + (0x7f - 'Z') * kOnes;   // the top bit of each byte tells
+  const std::uint64_t above_z = low + (0x7f - 'Z') * kOnes;  // the top bit of each byte tells
   const std::uint64_t from_a = low + (0x80 - 'A') * kOnes;
   const std::uint64_t upper = ~bytes & (from_a ^ above_z) & 0x80 * kOnes;
   return bytes | upper >> 2;
@@ -25,7 +25,8 @@ constexpr std::uint64_t fold8(std::uint64_t bytes) noexcept {
 
 /// A name as it is looked up: wire form in lower case, with a hash of itself and of each name above it.
 ///
-/// Label lengths are at most 63, below 'A', so whole names are folded without looking at labels. Lives on the stack: no allocation.
+/// Label lengths are at most 63, below 'A', so whole names are folded without looking at labels. Lives on the stack: no
+/// allocation.
 class FoldedName {
  public:
   static constexpr std::size_t kMaxLabels = 127;
@@ -33,8 +34,8 @@ class FoldedName {
   FoldedName() noexcept {}  // NOLINT(modernize-use-equals-default): `= default` would let {} clear a kilobyte per query
   explicit FoldedName(const Name& name) noexcept { static_cast<void>(read(name.wire())); }
 
-  /// Takes an uncompressed name from the front of `bytes`. Returns its length, or 0 when there is none: a pointer or another label
-  /// type, more than 255 bytes, or the end of the bytes inside it.
+  /// Takes an uncompressed name from the front of `bytes`. Returns its length, or 0 when there is none: a pointer or
+  /// another label type, more than 255 bytes, or the end of the bytes inside it.
   std::size_t read(ByteView bytes) noexcept;
 
   [[nodiscard]] std::size_t label_count() const noexcept { return label_count_; }
@@ -49,8 +50,8 @@ class FoldedName {
 
   // Eight bytes more than a name needs, so that the last label can be loaded in whole words.
   std::array<std::uint8_t, Name::kMaxBytes + 1 + 8> bytes_;
-  std::array<std::uint8_t, kMaxLabels + 1> offsets_;    // of the i-th label from the left; the last is the root
-  std::array<std::uint32_t, kMaxLabels + 1> hashes_;    // by number of labels
+  std::array<std::uint8_t, kMaxLabels + 1> offsets_;  // of the i-th label from the left; the last is the root
+  std::array<std::uint32_t, kMaxLabels + 1> hashes_;  // by number of labels
   std::uint8_t size_;
   std::uint8_t label_count_;
 };

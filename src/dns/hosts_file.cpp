@@ -17,7 +17,8 @@ struct Word {
 std::vector<Word> words_of(std::string_view line) {
   std::vector<Word> words;
   line = line.substr(0, line.find('#'));
-  for (std::size_t at = line.find_first_not_of(kBlank); at != std::string_view::npos; at = line.find_first_not_of(kBlank, at)) {
+  for (std::size_t at = line.find_first_not_of(kBlank); at != std::string_view::npos;
+       at = line.find_first_not_of(kBlank, at)) {
     const std::size_t end = std::min(line.find_first_of(kBlank, at), line.size());
     words.push_back({line.substr(at, end - at), static_cast<std::uint32_t>(at + 1)});
     at = end;
@@ -38,8 +39,10 @@ Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string&
   std::vector<HostsEntry> entries;
   Diagnostics problems;
   std::uint32_t line = 0;
-  const auto error = [&](std::uint32_t column, const char* code, std::string message, std::string_view found = {}, std::string expected = {}) {
-    problems.add({Severity::error, file, line, column, {}, code, std::move(message), printable(found), std::move(expected)});
+  const auto error = [&](std::uint32_t column, const char* code, std::string message, std::string_view found = {},
+                         std::string expected = {}) {
+    problems.add(
+        {Severity::error, file, line, column, {}, code, std::move(message), printable(found), std::move(expected)});
   };
   if (text.size() > limits.max_file_bytes) {
     error(0, "zone-too-large", "the file has more than " + std::to_string(limits.max_file_bytes) + " bytes");
@@ -53,7 +56,8 @@ Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string&
     text.remove_prefix(std::min(end + 1, text.size()));
     if (words.empty()) continue;
     const auto address = parse_ip_address(words[0].text);
-    if (!address) error(words[0].column, "hosts-address", "not an address", words[0].text, "an IPv4 or IPv6 address without zone");
+    if (!address)
+      error(words[0].column, "hosts-address", "not an address", words[0].text, "an IPv4 or IPv6 address without zone");
     if (words.size() == 1) error(words[0].column, "hosts-name", "the address has no name", words[0].text);
     HostsEntry entry{address.value_or(IpAddress{}), {}};
     for (const Word& word : std::span(words).subspan(1)) {
@@ -65,7 +69,8 @@ Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string&
     record_count += entry.names.size();
     entries.push_back(std::move(entry));
   }
-  if (record_count > limits.max_records) error(0, "zone-too-large", "more than " + std::to_string(limits.max_records) + " names");
+  if (record_count > limits.max_records)
+    error(0, "zone-too-large", "more than " + std::to_string(limits.max_records) + " names");
   if (problems.has_errors()) return problems;
   return entries;
 }
@@ -75,14 +80,16 @@ std::vector<RRset> to_rrsets(const std::vector<HostsEntry>& entries, std::uint32
   std::map<std::pair<Name, bool>, std::size_t> index;
   for (const HostsEntry& entry : entries) {
     for (const Name& name : entry.names) {
-      RRset record = entry.address.is_v4() ? make_a(name, entry.address.v4(), ttl) : make_aaaa(name, entry.address.v6(), ttl);
+      RRset record =
+          entry.address.is_v4() ? make_a(name, entry.address.v4(), ttl) : make_aaaa(name, entry.address.v6(), ttl);
       const auto [found, is_new] = index.try_emplace({name, entry.address.is_v4()}, rrsets.size());
       if (is_new) {
         rrsets.push_back(std::move(record));
         continue;
       }
       std::vector<std::string>& known = rrsets[found->second].rdata;
-      if (std::ranges::find(known, record.rdata.front()) == known.end()) known.push_back(std::move(record.rdata.front()));
+      if (std::ranges::find(known, record.rdata.front()) == known.end())
+        known.push_back(std::move(record.rdata.front()));
     }
   }
   return rrsets;

@@ -26,15 +26,17 @@ void MessageWriter::question(const Question& question) noexcept {
   out_.u16(question.qclass);
 }
 
-void MessageWriter::record(const Record& record) noexcept {
+std::size_t MessageWriter::record(const Record& record) noexcept {
   name(record.owner.wire());
   out_.u16(static_cast<std::uint16_t>(record.type));
   out_.u16(record.rclass);
+  const std::size_t ttl_at = out_.size();
   out_.u32(record.ttl);
   const std::size_t length_at = out_.size();
   out_.u16(0);
   rdata(record);
   if (out_.ok()) out_.put_u16(length_at, static_cast<std::uint16_t>(out_.size() - length_at - 2));
+  return ttl_at;
 }
 
 void MessageWriter::edns(const Edns& edns, std::uint8_t extended_rcode) noexcept {
@@ -100,8 +102,7 @@ void MessageWriter::remember(std::uint32_t hash, std::size_t place) noexcept {
 bool MessageWriter::is_at(std::size_t place, ByteView folded) const noexcept {
   const ByteView message = out_.written();
   while (true) {
-    while (message[place] >= 0xc0)
-      place = static_cast<std::size_t>(message[place] & 0x3f) << 8 | message[place + 1];
+    while (message[place] >= 0xc0) place = static_cast<std::size_t>(message[place] & 0x3f) << 8 | message[place + 1];
     const std::size_t size = 1 + std::size_t{message[place]};
     if (size > folded.size() || !equals_folded(message.data() + place, folded.first(size))) return false;
     if (size == 1) return folded.size() == 1;

@@ -10,7 +10,8 @@ namespace hcpnet::dns {
 
 /// Writes one message from its first byte on, with name compression.
 ///
-/// Remembers up to kMaxRemembered places of names; what comes after is written out whole, so that the work stays linear.
+/// Remembers up to kMaxRemembered places of names; what comes after is written out whole, so that the work stays
+/// linear.
 class MessageWriter {
  public:
   static constexpr std::size_t kMaxRemembered = 384;
@@ -19,7 +20,8 @@ class MessageWriter {
 
   void header(const Message& message) noexcept;
   void question(const Question& question) noexcept;
-  void record(const Record& record) noexcept;
+  /// Returns where in the message the record's TTL stands.
+  std::size_t record(const Record& record) noexcept;
   void edns(const Edns& edns, std::uint8_t extended_rcode) noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return out_.size(); }

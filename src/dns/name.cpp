@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::string_view kSpecial = ".\\\"();@$";
 
-std::size_t first_label_bytes(ByteView wire) noexcept { return 1 + std::size_t{wire.front()}; }
+std::size_t first_label_bytes(ByteView wire) noexcept {
+  return 1 + std::size_t{wire.front()};
+}
 
 void append_escaped(std::string& text, std::uint8_t byte) {
   if (byte <= 0x20 || byte >= 0x7f) {
@@ -88,7 +90,9 @@ std::optional<Name> Name::wildcard_child() const {
   return child;
 }
 
-bool Name::is_wildcard() const noexcept { return wire_.size() > 2 && wire_[0] == 1 && wire_[1] == '*'; }
+bool Name::is_wildcard() const noexcept {
+  return wire_.size() > 2 && wire_[0] == 1 && wire_[1] == '*';
+}
 
 std::string Name::to_string() const {
   if (is_root()) return ".";

@@ -18,12 +18,12 @@ struct Query {
   std::uint16_t flags = 0;
   Type type = Type::a;
   std::uint16_t qclass = 0;
-  ByteView question;            ///< name, type and class as sent; empty when it could not be read
-  FoldedName name;              ///< set when `question` is not empty
+  ByteView question;  ///< name, type and class as sent; empty when it could not be read
+  FoldedName name;    ///< set when `question` is not empty
   bool has_edns = false;
   bool dnssec_ok = false;
   std::uint16_t udp_bytes = kMinUdpBytes;  ///< what the client takes over UDP, 512 or more
-  Rcode verdict = Rcode::noerror;          ///< an error that the message alone decides, whoever asks and whatever is known
+  Rcode verdict = Rcode::noerror;  ///< an error that the message alone decides, whoever asks and whatever is known
 
   [[nodiscard]] bool recursion_desired() const noexcept { return (flags & flag::kRecursionDesired) != 0; }
   /// How long the reply may be.

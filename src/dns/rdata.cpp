@@ -33,7 +33,8 @@ class Fields {
   Fields& name() {
     std::string wire;
     do {
-      const ByteView label = reader_.rest().empty() ? ByteView{} : reader_.bytes(1 + std::size_t{reader_.rest().front()});
+      const ByteView label =
+          reader_.rest().empty() ? ByteView{} : reader_.bytes(1 + std::size_t{reader_.rest().front()});
       if (label.empty() || wire.size() + label.size() > Name::kMaxBytes) return fail();
       wire += as_text(label);
       if (label.size() == 1) break;
@@ -49,7 +50,9 @@ class Fields {
   }
   Fields& tag() {
     const std::string_view text = as_text(reader_.bytes(reader_.u8()));
-    const auto is_letter = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const auto is_letter = [](char c) {
+      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    };
     return text.empty() || !std::ranges::all_of(text, is_letter) ? fail() : add(std::string(text));
   }
   Fields& rest() { return add(quoted(as_text(reader_.bytes(reader_.remaining())))); }
@@ -87,18 +90,28 @@ class Fields {
 std::string rdata_in_own_form(Type type, std::string_view rdata) {
   Fields fields(rdata);
   switch (type) {
-    case Type::a: return fields.ipv4().text();
-    case Type::aaaa: return fields.ipv6().text();
+    case Type::a:
+      return fields.ipv4().text();
+    case Type::aaaa:
+      return fields.ipv6().text();
     case Type::ns:
     case Type::cname:
-    case Type::ptr: return fields.name().text();
-    case Type::soa: return fields.name().name().u32().u32().u32().u32().u32().text();
-    case Type::hinfo: return fields.string().string().text();
-    case Type::mx: return fields.u16().name().text();
-    case Type::txt: return fields.strings().text();
-    case Type::srv: return fields.u16().u16().u16().name().text();
-    case Type::caa: return fields.u8().tag().rest().text();
-    default: return {};
+    case Type::ptr:
+      return fields.name().text();
+    case Type::soa:
+      return fields.name().name().u32().u32().u32().u32().u32().text();
+    case Type::hinfo:
+      return fields.string().string().text();
+    case Type::mx:
+      return fields.u16().name().text();
+    case Type::txt:
+      return fields.strings().text();
+    case Type::srv:
+      return fields.u16().u16().u16().name().text();
+    case Type::caa:
+      return fields.u8().tag().rest().text();
+    default:
+      return {};
   }
 }
 

@@ -16,9 +16,9 @@ constexpr std::size_t kMaxRdataBytes = 65535;
 constexpr std::size_t kMaxStringBytes = 255;
 
 /// The types with a form of their own come first.
-constexpr Type kNamed[] = {Type::a,   Type::ns,  Type::cname, Type::soa,  Type::ptr,   Type::hinfo,
-                           Type::mx,  Type::txt, Type::aaaa,  Type::srv,  Type::caa,   Type::svcb,
-                           Type::https, Type::opt, Type::any, Type::axfr, Type::ixfr};
+constexpr Type kNamed[] = {Type::a,     Type::ns,  Type::cname, Type::soa,  Type::ptr, Type::hinfo,
+                           Type::mx,    Type::txt, Type::aaaa,  Type::srv,  Type::caa, Type::svcb,
+                           Type::https, Type::opt, Type::any,   Type::axfr, Type::ixfr};
 constexpr std::size_t kOwnForms = 11;
 
 char upper(char c) noexcept {
@@ -152,7 +152,8 @@ ParsedRdata parse_generic(Type type, std::span<const ZoneToken> tokens) {
   if (!length) return RdataProblem{1, "the length of the data"};
   std::string digits;
   for (const ZoneToken& token : tokens.subspan(2)) digits += token.text;
-  if (digits.size() != 2 * std::size_t{*length}) return RdataProblem{2, std::to_string(*length) + " bytes as hexadecimal digits"};
+  if (digits.size() != 2 * std::size_t{*length})
+    return RdataProblem{2, std::to_string(*length) + " bytes as hexadecimal digits"};
   std::string wire;
   for (std::size_t i = 0; i < digits.size(); i += 2) {
     const auto high = hex_digit(digits[i]);
@@ -160,7 +161,8 @@ ParsedRdata parse_generic(Type type, std::span<const ZoneToken> tokens) {
     if (!high || !low) return RdataProblem{2, "hexadecimal digits"};
     wire += static_cast<char>(*high << 4 | *low);
   }
-  if (has_own_form(type) && rdata_in_own_form(type, wire).empty()) return RdataProblem{2, "data of type " + to_string(type)};
+  if (has_own_form(type) && rdata_in_own_form(type, wire).empty())
+    return RdataProblem{2, "data of type " + to_string(type)};
   return wire;
 }
 
@@ -175,18 +177,28 @@ ParsedRdata parse_rdata_tokens(Type type, std::span<const ZoneToken> tokens, con
   if (!tokens.empty() && !tokens.front().is_quoted && tokens.front().text == "\\#") return parse_generic(type, tokens);
   Fields fields(tokens, origin);
   switch (type) {
-    case Type::a: return fields.ipv4().done();
-    case Type::aaaa: return fields.ipv6().done();
+    case Type::a:
+      return fields.ipv4().done();
+    case Type::aaaa:
+      return fields.ipv6().done();
     case Type::ns:
     case Type::cname:
-    case Type::ptr: return fields.name().done();
-    case Type::soa: return fields.name().name().u32().duration().duration().duration().duration().done();
-    case Type::hinfo: return fields.string().string().done();
-    case Type::mx: return fields.u16().name().done();
-    case Type::txt: return fields.strings().done();
-    case Type::srv: return fields.u16().u16().u16().name().done();
-    case Type::caa: return fields.u8().tag().rest().done();
-    default: return RdataProblem{0, "the generic form \\# LENGTH HEX, the only one known here for type " + to_string(type)};
+    case Type::ptr:
+      return fields.name().done();
+    case Type::soa:
+      return fields.name().name().u32().duration().duration().duration().duration().done();
+    case Type::hinfo:
+      return fields.string().string().done();
+    case Type::mx:
+      return fields.u16().name().done();
+    case Type::txt:
+      return fields.strings().done();
+    case Type::srv:
+      return fields.u16().u16().u16().name().done();
+    case Type::caa:
+      return fields.u8().tag().rest().done();
+    default:
+      return RdataProblem{0, "the generic form \\# LENGTH HEX, the only one known here for type " + to_string(type)};
   }
 }
 
@@ -230,12 +242,22 @@ std::optional<std::uint32_t> parse_ttl(std::string_view text) {
       if (sum != 0) return std::nullopt;  // "1h30": thirty of what?
     } else {
       switch (upper(text.front())) {
-        case 'S': break;
-        case 'M': unit = 60; break;
-        case 'H': unit = 3600; break;
-        case 'D': unit = 86400; break;
-        case 'W': unit = 604800; break;
-        default: return std::nullopt;
+        case 'S':
+          break;
+        case 'M':
+          unit = 60;
+          break;
+        case 'H':
+          unit = 3600;
+          break;
+        case 'D':
+          unit = 86400;
+          break;
+        case 'W':
+          unit = 604800;
+          break;
+        default:
+          return std::nullopt;
       }
       text.remove_prefix(1);
     }
@@ -250,7 +272,8 @@ std::optional<Type> parse_type(std::string_view text) {
   for (const Type type : kNamed)
     if (equals_ignoring_case(text, to_string(type))) return type;
   static constexpr std::string_view kGeneric = "TYPE";
-  if (text.size() <= kGeneric.size() || !equals_ignoring_case(text.substr(0, kGeneric.size()), kGeneric)) return std::nullopt;
+  if (text.size() <= kGeneric.size() || !equals_ignoring_case(text.substr(0, kGeneric.size()), kGeneric))
+    return std::nullopt;
   const auto number = parse_number(text.substr(kGeneric.size()), 0xffff);
   return number ? std::optional(static_cast<Type>(*number)) : std::nullopt;
 }

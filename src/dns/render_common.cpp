@@ -47,7 +47,8 @@ std::vector<OrderedView> ordered_views(const Config& config) {
     std::ranges::stable_sort(one.clauses, std::greater{}, [](const Clause& c) { return specificity(c.prefix); });
     if (!one.clauses.empty()) ordered.push_back(std::move(one));
   }
-  std::ranges::stable_sort(ordered, std::greater{}, [](const OrderedView& v) { return specificity(v.clauses.front().prefix); });
+  std::ranges::stable_sort(ordered, std::greater{},
+                           [](const OrderedView& v) { return specificity(v.clauses.front().prefix); });
   for (std::size_t i = 0; i < ordered.size(); ++i)
     for (Clause& clause : ordered[i].clauses)
       for (std::size_t later = i + 1; later < ordered.size(); ++later)
@@ -103,7 +104,8 @@ std::string safe_word(std::string_view text) {
 std::string without_dot(const Name& name) {
   std::string text = name.to_string();
   if (!name.is_root()) text.pop_back();
-  std::ranges::transform(text, text.begin(), [](char c) { return static_cast<char>(fold(static_cast<std::uint8_t>(c))); });
+  std::ranges::transform(text, text.begin(),
+                         [](char c) { return static_cast<char>(fold(static_cast<std::uint8_t>(c))); });
   return text;
 }
 
@@ -121,7 +123,8 @@ bool is_port_of_dns(const Endpoint& endpoint) {
 std::vector<std::string> record_lines(const std::string& owner, const RRset& rrset, std::uint32_t ttl) {
   std::vector<std::string> lines;
   for (const std::string& rdata : rrset.rdata)
-    lines.push_back(owner + ' ' + std::to_string(ttl) + " IN " + to_string(rrset.type) + ' ' + rdata_to_string(rrset.type, rdata));
+    lines.push_back(owner + ' ' + std::to_string(ttl) + " IN " + to_string(rrset.type) + ' ' +
+                    rdata_to_string(rrset.type, rdata));
   return lines;
 }
 
@@ -131,7 +134,8 @@ bool require_available(Job& job) {
     for (const auto& zone : view.zones) {
       if (zone->is_available()) continue;
       is_good = false;
-      job.error("unavailable-zone", "what the names of this zone point to is not known: view " + view.name, zone->apex().to_string());
+      job.error("unavailable-zone", "what the names of this zone point to is not known: view " + view.name,
+                zone->apex().to_string());
     }
   }
   return is_good;

@@ -31,7 +31,8 @@ struct OrderedView {
   const View* view = nullptr;
   std::vector<Clause> clauses;  ///< the longest prefix first
 };
-/// The most specific view first. A prefix excludes only what a later view claims inside it: with the usual views nothing.
+/// The most specific view first. A prefix excludes only what a later view claims inside it: with the usual views
+/// nothing.
 [[nodiscard]] std::vector<OrderedView> ordered_views(const Config& config);
 
 /// A zone's names, the empty ones between owners and apex too, in canonical order: parents come before children.

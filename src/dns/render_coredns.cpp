@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Corefile. Each view is a server block for the root zone, the most specific first: CoreDNS takes the first whose view matches.
+// Corefile. Each view is a server block for the root zone, the most specific first: CoreDNS takes the first whose view
+// matches.
 //
-// Inside it every zone is a sequence of templates, of which the first that matches answers: the names that exist, by type; then NODATA
-// for their other types; then, from the deepest name up, what a wildcard gives and what it does not (RFC 4592 section 3.3.1); NXDOMAIN
-// for the rest. So nothing of a zone ever reaches `forward`.
+// Inside it every zone is a sequence of templates, of which the first that matches answers: the names that exist, by
+// type; then NODATA for their other types; then, from the deepest name up, what a wildcard gives and what it does not
+// (RFC 4592 section 3.3.1); NXDOMAIN for the rest. So nothing of a zone ever reaches `forward`.
 #include <algorithm>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
@@ -34,7 +35,8 @@ bool is_inert(std::string_view text) {
 
 bool fits_template(const RRset& set) {
   if (set.type == Type::cname || !is_plain(set.owner) || to_string(set.type).starts_with("TYPE")) return false;
-  return std::ranges::all_of(set.rdata, [&](const std::string& rdata) { return is_inert(rdata_to_string(set.type, rdata)); });
+  return std::ranges::all_of(set.rdata,
+                             [&](const std::string& rdata) { return is_inert(rdata_to_string(set.type, rdata)); });
 }
 
 class TemplateWriter {
@@ -68,7 +70,8 @@ class TemplateWriter {
       for (const Group& group : groups_) {
         std::vector<std::string> lines;
         // The name as it was asked: some resolvers vary its case and want it back.
-        for (const std::string& record : record_lines("{{ .Question.Name }}", *group.set, group.set->ttl)) lines.push_back("answer \"" + record + '"');
+        for (const std::string& record : record_lines("{{ .Question.Name }}", *group.set, group.set->ttl))
+          lines.push_back("answer \"" + record + '"');
         lines.emplace_back("fallthrough");
         to.add("IN " + to_string(group.set->type), group.matches, lines);
       }
@@ -131,7 +134,8 @@ class TemplateWriter {
   std::string& text_;
 };
 
-/// Whether all zones of the view can be templates; a template of an enclosing zone would hide a zone file below it, so all or none.
+/// Whether all zones of the view can be templates; a template of an enclosing zone would hide a zone file below it, so
+/// all or none.
 bool is_inline(const View& view, std::size_t max_names) {
   std::size_t names = 0;
   for (const auto& zone : view.zones) {
@@ -167,7 +171,8 @@ std::string expression(const OrderedView& view) {
     if (clause.excluded.empty()) whole.insert(clause.prefix);
     std::string one = incidr(clause.prefix);
     for (const Cidr& other : clause.excluded) one += " && !" + incidr(other);
-    text += (text.empty() ? "" : " || ") + (clause.excluded.empty() || view.clauses.size() == 1 ? one : '(' + one + ')');
+    text +=
+        (text.empty() ? "" : " || ") + (clause.excluded.empty() || view.clauses.size() == 1 ? one : '(' + one + ')');
   }
   const bool is_everyone = whole.contains(*parse_cidr("0.0.0.0/0")) && whole.contains(*parse_cidr("::/0"));
   return is_everyone ? "true" : text;
@@ -188,7 +193,8 @@ void write_forward(const Job& job, std::string& text) {
   std::vector<Endpoint> upstreams = upstreams_of(forwarding);
   upstreams.resize(std::min(upstreams.size(), kMaxCoreDnsUpstreams - (forwarding.resolv_conf ? 1 : 0)));
   std::vector<std::string> words;
-  for (const Endpoint& upstream : upstreams) words.push_back(is_port_of_dns(upstream) ? upstream.address.to_string() : upstream.to_string());
+  for (const Endpoint& upstream : upstreams)
+    words.push_back(is_port_of_dns(upstream) ? upstream.address.to_string() : upstream.to_string());
   if (forwarding.resolv_conf) words.emplace_back("/etc/resolv.conf");
   text += "    forward .";
   for (const std::string& word : words) text += ' ' + word;
@@ -196,8 +202,8 @@ void write_forward(const Job& job, std::string& text) {
   text += words.size() > 1 || forwarding.resolv_conf ? " {\n        policy sequential\n    }\n" : "\n";
 }
 
-/// The plugins that listen by themselves or act on the whole process stand once, in the first block. Metrics are counted per block, so
-/// `prometheus` stands in each; the blocks share one listener.
+/// The plugins that listen by themselves or act on the whole process stand once, in the first block. Metrics are
+/// counted per block, so `prometheus` stands in each; the blocks share one listener.
 void write_services(const CoreDnsOptions& options, bool is_first, std::string& text) {
   if (is_first && options.health) text += "    health " + listen(*options.health) + '\n';
   if (is_first && options.ready) text += "    ready " + listen(*options.ready) + '\n';
@@ -231,15 +237,18 @@ void check_options(Job& job) {
   if (options.cache_ttl.count() < 0) job.error("bad-option", "the longest time in the cache is negative");
   std::map<std::uint16_t, std::string> used;
   for (const Endpoint& listener : job.config.listeners) used[listener.port] = "DNS";
-  const std::pair<const char*, const std::optional<Endpoint>&> services[] = {{"health", options.health}, {"ready", options.ready}, {"prometheus", options.prometheus}};
+  const std::pair<const char*, const std::optional<Endpoint>&> services[] = {
+      {"health", options.health}, {"ready", options.ready}, {"prometheus", options.prometheus}};
   for (const auto& [name, endpoint] : services) {
     if (!endpoint) continue;
     if (const auto [other, is_new] = used.try_emplace(endpoint->port, name); !is_new)
-      job.error("port-collides", std::string(name) + " and " + other->second + " have the same port", std::to_string(endpoint->port));
+      job.error("port-collides", std::string(name) + " and " + other->second + " have the same port",
+                std::to_string(endpoint->port));
   }
   const std::size_t room = kMaxCoreDnsUpstreams - (job.config.forwarding.resolv_conf ? 1 : 0);
   if (upstreams_of(job.config.forwarding).size() > room)
-    job.warn("too-many-upstreams", "CoreDNS takes " + std::to_string(kMaxCoreDnsUpstreams) + " upstreams; the last ones are left out");
+    job.warn("too-many-upstreams",
+             "CoreDNS takes " + std::to_string(kMaxCoreDnsUpstreams) + " upstreams; the last ones are left out");
 }
 
 }  // namespace
@@ -251,7 +260,8 @@ void coredns(Job& job) {
   bool is_first = true;
   for (const Port& port : ports_of(job)) {
     for (const OrderedView& view : ordered_views(job.config)) {
-      text += "\n.:" + std::to_string(port.number) + " {\n    view " + safe_word(view.view->name) + " {\n        expr " + expression(view) + "\n    }\n";
+      text += "\n.:" + std::to_string(port.number) + " {\n    view " + safe_word(view.view->name) +
+              " {\n        expr " + expression(view) + "\n    }\n";
       if (!port.addresses.empty()) text += "    bind" + port.addresses + '\n';
       write_services(job.options.coredns, is_first, text);
       std::vector<RenderedFile> files;

@@ -13,7 +13,8 @@ namespace {
 std::string hexadecimal(std::string_view bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
-  for (const char c : bytes) text += {kDigits[static_cast<unsigned char>(c) >> 4], kDigits[static_cast<unsigned char>(c) & 15]};
+  for (const char c : bytes)
+    text += {kDigits[static_cast<unsigned char>(c) >> 4], kDigits[static_cast<unsigned char>(c) & 15]};
   return text;
 }
 
@@ -29,9 +30,10 @@ class ZoneLines {
         for (const RRset* set : sets) leave_out(*set);
         continue;
       }
-      // A wildcard's own entry makes other types NODATA, where dnsmasq would say NXDOMAIN. And names below one that exists are not the
-      // wildcard's (RFC 4592 section 3.3.1).
-      if (name != zone_.apex() && (name.is_wildcard() || is_below_wildcard(nodes_, name, zone_.apex()))) text_ += "local=/" + without_dot(name) + "/\n";
+      // A wildcard's own entry makes other types NODATA, where dnsmasq would say NXDOMAIN. And names below one that
+      // exists are not the wildcard's (RFC 4592 section 3.3.1).
+      if (name != zone_.apex() && (name.is_wildcard() || is_below_wildcard(nodes_, name, zone_.apex())))
+        text_ += "local=/" + without_dot(name) + "/\n";
       for (const RRset* set : sets) write_rrset(*set);
     }
   }
@@ -42,7 +44,8 @@ class ZoneLines {
   }
 
   void write_rrset(const RRset& set) {
-    if (&set == &zone_.soa() || (set.type == Type::ns && set.owner == zone_.apex())) return;  // dnsmasq makes none of its own
+    if (&set == &zone_.soa() || (set.type == Type::ns && set.owner == zone_.apex()))
+      return;  // dnsmasq makes none of its own
     const bool is_address = set.type == Type::a || set.type == Type::aaaa;
     if (set.owner.is_wildcard() && !is_address) return leave_out(set);
     if (set.type == Type::cname && is_loop(set)) return leave_out(set);  // dnsmasq would not start
@@ -50,11 +53,13 @@ class ZoneLines {
       const std::string value = rdata_to_string(set.type, rdata);
       const std::string owner = without_dot(set.owner);
       if (is_address)
-        text_ += set.owner.is_wildcard() ? "address=/" + owner + '/' + value + '\n' : "host-record=" + owner + ',' + value + '\n';
+        text_ += set.owner.is_wildcard() ? "address=/" + owner + '/' + value + '\n'
+                                         : "host-record=" + owner + ',' + value + '\n';
       else if (set.type == Type::cname)
         text_ += "cname=" + owner + ',' + value.substr(0, value.size() - 1) + ',' + std::to_string(set.ttl) + '\n';
       else
-        text_ += "dns-rr=" + owner + ',' + std::to_string(static_cast<unsigned>(set.type)) + ',' + hexadecimal(rdata) + '\n';
+        text_ +=
+            "dns-rr=" + owner + ',' + std::to_string(static_cast<unsigned>(set.type)) + ',' + hexadecimal(rdata) + '\n';
     }
   }
 
@@ -116,14 +121,17 @@ std::uint32_t smallest_ttl(const View& view) {
 void dnsmasq(Job& job) {
   if (!require_available(job) || !require_plain_apexes(job)) return;
   if (job.config.views.size() > 1)
-    job.warn("one-process-per-view", "dnsmasq has no views: each file is for a process that only the clients of its view can reach");
+    job.warn("one-process-per-view",
+             "dnsmasq has no views: each file is for a process that only the clients of its view can reach");
   const std::string listeners = listen_lines(job);
   for (const View& view : job.config.views) {
-    std::string text = "# " + std::string(kNotice) + listeners + "no-hosts\nlocal-ttl=" + std::to_string(smallest_ttl(view)) + '\n';
+    std::string text =
+        "# " + std::string(kNotice) + listeners + "no-hosts\nlocal-ttl=" + std::to_string(smallest_ttl(view)) + '\n';
     if (!job.config.forwarding.resolv_conf) text += "no-resolv\n";
     text += "strict-order\n";
     for (const Endpoint& upstream : upstreams_of(job.config.forwarding))
-      text += "server=" + upstream.address.to_string() + (is_port_of_dns(upstream) ? "" : '#' + std::to_string(upstream.port)) + '\n';
+      text += "server=" + upstream.address.to_string() +
+              (is_port_of_dns(upstream) ? "" : '#' + std::to_string(upstream.port)) + '\n';
     for (const auto& zone : view.zones) ZoneLines(job, view, *zone, text).write();
     job.out.files.push_back({"dnsmasq-" + safe_word(view.name) + ".conf", std::move(text)});
   }

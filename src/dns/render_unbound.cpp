@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// unbound.conf. Its views hold local zones only, and there a wildcard is a zone of type "redirect": everything at and below its name
-// gets the same answer. What exists below a wildcard therefore becomes a zone of its own.
+// unbound.conf. Its views hold local zones only, and there a wildcard is a zone of type "redirect": everything at and
+// below its name gets the same answer. What exists below a wildcard therefore becomes a zone of its own.
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <set>
@@ -42,9 +42,12 @@ class LocalZones {
   }
 
   void check_redirect(const Name& name, const std::vector<const RRset*>& own) {
-    job_.warn("wildcard-apex", "unbound answers the name above a wildcard like the names below it, in view " + view_.name, name.to_string());
+    job_.warn("wildcard-apex",
+              "unbound answers the name above a wildcard like the names below it, in view " + view_.name,
+              name.to_string());
     for (const RRset* set : own)
-      if (set->type != Type::soa) job_.warn("not-representable", "left out of view " + view_.name, name.to_string() + ' ' + to_string(set->type));
+      if (set->type != Type::soa)
+        job_.warn("not-representable", "left out of view " + view_.name, name.to_string() + ' ' + to_string(set->type));
   }
 
   Job& job_;
@@ -62,12 +65,13 @@ std::string server_part(const Job& job, const std::vector<OrderedView>& views) {
     if (!job.options.any_address)
       text += "    interface: " + listener.address.to_string() + '@' + std::to_string(listener.port) + '\n';
     else if (ports.insert(listener.port).second)
-      for (const char* any : {"0.0.0.0", "::0"}) text += std::string("    interface: ") + any + '@' + std::to_string(listener.port) + '\n';
+      for (const char* any : {"0.0.0.0", "::0"})
+        text += std::string("    interface: ") + any + '@' + std::to_string(listener.port) + '\n';
   }
   for (const OrderedView& view : views) {
     for (const Clause& clause : view.clauses) {
-      text += "    access-control: " + clause.prefix.to_string() + " allow\n    access-control-view: " + clause.prefix.to_string() + ' ' +
-              safe_word(view.view->name) + '\n';
+      text += "    access-control: " + clause.prefix.to_string() +
+              " allow\n    access-control-view: " + clause.prefix.to_string() + ' ' + safe_word(view.view->name) + '\n';
     }
   }
   for (const Endpoint& upstream : upstreams_of(job.config.forwarding)) {
@@ -82,7 +86,8 @@ std::string server_part(const Job& job, const std::vector<OrderedView>& views) {
 
 void unbound(Job& job) {
   if (!require_available(job) || !require_plain_apexes(job)) return;
-  if (job.config.forwarding.resolv_conf) job.warn("no-resolv-conf", "unbound does not read resolv.conf; name its servers as upstreams");
+  if (job.config.forwarding.resolv_conf)
+    job.warn("no-resolv-conf", "unbound does not read resolv.conf; name its servers as upstreams");
   const std::vector<OrderedView> views = ordered_views(job.config);
   const std::vector<Endpoint> upstreams = upstreams_of(job.config.forwarding);
   std::string text = "# " + std::string(kNotice) + server_part(job, views);
@@ -95,7 +100,8 @@ void unbound(Job& job) {
   if (!upstreams.empty()) {
     text += "\nforward-zone:\n    name: \".\"\n";
     for (const Endpoint& upstream : upstreams)
-      text += "    forward-addr: " + upstream.address.to_string() + (is_port_of_dns(upstream) ? "" : '@' + std::to_string(upstream.port)) + '\n';
+      text += "    forward-addr: " + upstream.address.to_string() +
+              (is_port_of_dns(upstream) ? "" : '@' + std::to_string(upstream.port)) + '\n';
   }
   job.out.files.push_back({"unbound.conf", std::move(text)});
 }

@@ -27,7 +27,8 @@ std::uint32_t serial_of(const RRset& soa) {
 }
 
 bool has_ns(const Zone& zone) {
-  return std::ranges::any_of(zone.rrsets(), [&](const RRset& set) { return set.type == Type::ns && set.owner == zone.apex(); });
+  return std::ranges::any_of(zone.rrsets(),
+                             [&](const RRset& set) { return set.type == Type::ns && set.owner == zone.apex(); });
 }
 
 }  // namespace
@@ -52,7 +53,8 @@ std::string Job::add_zone_file(const View& view, const Zone& zone) {
   if (const auto before = options.previous.find(file.name); before != options.previous.end()) {
     // A file that can't be read has no serial to go on from.
     if (const auto known = parse_zone_file(file.name, before->second))
-      serial = render_zone_file(zone, known->serial) == before->second ? known->serial : next_serial(known->serial, options.day);
+      serial = render_zone_file(zone, known->serial) == before->second ? known->serial
+                                                                       : next_serial(known->serial, options.day);
   }
   file.text = render_zone_file(zone, serial);
   std::string name = options.file_prefix + file.name;
@@ -75,11 +77,13 @@ void hosts(Job& job) {
         if (&set == &zone->soa()) continue;
         const bool is_address = set.type == Type::a || set.type == Type::aaaa;
         if (!is_address || set.owner.is_wildcard() || !is_plain(set.owner) || set.owner.is_root()) {
-          job.warn("not-representable", "a hosts file of view " + view.name + " has no such record", set.owner.to_string() + ' ' + to_string(set.type));
+          job.warn("not-representable", "a hosts file of view " + view.name + " has no such record",
+                   set.owner.to_string() + ' ' + to_string(set.type));
           continue;
         }
         for (const std::string& rdata : set.rdata) {
-          if (const auto address = parse_ip_address(rdata_to_string(set.type, rdata))) names[*address].push_back(without_dot(set.owner));
+          if (const auto address = parse_ip_address(rdata_to_string(set.type, rdata)))
+            names[*address].push_back(without_dot(set.owner));
         }
       }
     }

@@ -1,25 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dns/reply_writer.hpp"
 
+#include <algorithm>
+
 namespace hcpnet::dns {
 namespace {
 
 constexpr std::uint16_t kCopiedFlags = flag::kOpcode | flag::kRecursionDesired | flag::kCheckingDisabled;
-
-std::span<std::uint8_t> room_for_records(const Query& query, Transport transport, std::span<std::uint8_t> out) noexcept {
-  const std::size_t size = std::min(query.max_reply_bytes(transport), out.size());
-  return out.first(size - (query.has_edns ? ReplyWriter::kOptBytes : 0));
-}
+constexpr std::uint16_t kDnssecOk = 0x8000;
 
 }  // namespace
 
+std::size_t room_for_records(const Query& query, Transport transport, std::size_t out_bytes) noexcept {
+  return std::min(query.max_reply_bytes(transport), out_bytes) - (query.has_edns ? kOptBytes : 0);
+}
+
+std::size_t complete_reply(const Query& query, std::uint16_t flags, Rcode rcode, const SectionCounts& counts,
+                           std::span<std::uint8_t> out, std::size_t size) noexcept {
+  const auto code = static_cast<std::uint16_t>(rcode);
+  ByteWriter head(out);
+  head.u16(query.id);
+  head.u16(static_cast<std::uint16_t>(flag::kResponse | (query.flags & kCopiedFlags) | flags | (code & flag::kRcode)));
+  head.u16(query.question.empty() ? 0 : 1);
+  head.u16(counts[0]);
+  head.u16(counts[1]);
+  head.u16(static_cast<std::uint16_t>(counts[2] + (query.has_edns ? 1 : 0)));
+  head.bytes(query.question);
+  if (!query.has_edns) return size;
+  // RFC 6891 section 6.1: version 0, no options, of the flags only DO as the client sent it (RFC 3225 section 3).
+  ByteWriter opt(out.subspan(size));
+  opt.u8(0);
+  opt.u16(static_cast<std::uint16_t>(Type::opt));
+  opt.u16(kMaxUdpBytes);
+  opt.u8(static_cast<std::uint8_t>(code >> 4));
+  opt.u8(0);
+  opt.u16(query.dnssec_ok ? kDnssecOk : 0);
+  opt.u16(0);
+  return size + opt.size();
+}
+
 ReplyWriter::ReplyWriter(const Query& query, Transport transport, std::span<std::uint8_t> out) noexcept
-    : query_(query),
-      out_(out),
-      writer_(room_for_records(query, transport, out)),
-      flags_(static_cast<std::uint16_t>(flag::kResponse | (query.flags & kCopiedFlags))) {
-  writer_.zeros(kHeaderBytes);
-  writer_.bytes(query.question);
+    : query_(query), out_(out), writer_(out.first(room_for_records(query, transport, out.size()))) {
+  writer_.zeros(kHeaderBytes + query.question.size());
 }
 
 bool ReplyWriter::add(Section section, std::size_t owner_at, Type type, std::uint32_t ttl, ByteView rdata) noexcept {
@@ -33,7 +55,7 @@ bool ReplyWriter::add(Section section, std::size_t owner_at, Type type, std::uin
   writer_.bytes(rdata);
   if (!writer_.ok()) {
     writer_.rewind(before);
-    set_truncated();
+    flags_ |= flag::kTruncated;
     return false;
   }
   ++counts_[static_cast<std::size_t>(section)];
@@ -42,29 +64,12 @@ bool ReplyWriter::add(Section section, std::size_t owner_at, Type type, std::uin
 
 void ReplyWriter::clear() noexcept {
   writer_.rewind(kHeaderBytes + query_.question.size());
-  counts_[0] = counts_[1] = 0;
-  flags_ = static_cast<std::uint16_t>(flags_ & ~(flag::kTruncated | flag::kAuthoritative));
+  counts_ = {};
+  flags_ = static_cast<std::uint16_t>(flags_ & flag::kRecursionAvailable);
 }
 
 std::size_t ReplyWriter::finish(Rcode rcode) noexcept {
-  const auto code = static_cast<std::uint16_t>(rcode);
-  ByteWriter header(out_);
-  header.u16(query_.id);
-  header.u16(static_cast<std::uint16_t>(flags_ | (code & flag::kRcode)));
-  header.u16(query_.question.empty() ? 0 : 1);
-  for (const std::uint16_t count : counts_) header.u16(count);
-  header.u16(query_.has_edns ? 1 : 0);
-  if (!query_.has_edns) return writer_.size();
-  // RFC 6891 section 6.1: version 0, no options, of the flags only DO as the client sent it (RFC 3225 section 3).
-  ByteWriter opt(out_.subspan(writer_.size()));
-  opt.u8(0);
-  opt.u16(static_cast<std::uint16_t>(Type::opt));
-  opt.u16(kMaxUdpBytes);
-  opt.u8(static_cast<std::uint8_t>(code >> 4));
-  opt.u8(0);
-  opt.u16(query_.dnssec_ok ? 0x8000 : 0);
-  opt.u16(0);
-  return writer_.size() + opt.size();
+  return complete_reply(query_, flags_, rcode, counts_, out_, writer_.size());
 }
 
 }  // namespace hcpnet::dns

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <hcpnet/bytes.hpp>
@@ -9,13 +10,25 @@
 
 namespace hcpnet::dns {
 
+inline constexpr std::size_t kOptBytes = 11;
+
+/// How many records the answer, authority and additional section hold; OPT not counted.
+using SectionCounts = std::array<std::uint16_t, 3>;
+
+/// How much of `out` a reply to `query` may take before its OPT record.
+[[nodiscard]] std::size_t room_for_records(const Query& query, Transport transport, std::size_t out_bytes) noexcept;
+
+/// Puts header, question and OPT record around records that end at `size`. `flags` come on top of those copied from the
+/// query. Returns the size of the reply.
+[[nodiscard]] std::size_t complete_reply(const Query& query, std::uint16_t flags, Rcode rcode,
+                                         const SectionCounts& counts, std::span<std::uint8_t> out,
+                                         std::size_t size) noexcept;
+
 enum class Section : std::uint8_t { answer, authority };
 
-/// Writes the reply to a query into a buffer: header, question as sent, whole records as long as they fit, OPT if the query had one.
+/// Writes the reply to a query into a buffer: whole records as long as they fit.
 class ReplyWriter {
  public:
-  static constexpr std::size_t kOptBytes = 11;
-
   ReplyWriter(const Query& query, Transport transport, std::span<std::uint8_t> out) noexcept;
 
   /// One record whose owner stands at `owner_at` in this message. False, and TC from now on, when it does not fit.
@@ -24,8 +37,7 @@ class ReplyWriter {
   [[nodiscard]] std::size_t rdata_at() const noexcept { return rdata_at_; }
   void set_authoritative() noexcept { flags_ |= flag::kAuthoritative; }
   void set_recursion_available() noexcept { flags_ |= flag::kRecursionAvailable; }
-  void set_truncated() noexcept { flags_ |= flag::kTruncated; }
-  /// Takes back every record.
+  /// Takes back every record, and what was said of them.
   void clear() noexcept;
 
   /// Completes the message and returns its size.
@@ -35,8 +47,8 @@ class ReplyWriter {
   const Query& query_;
   std::span<std::uint8_t> out_;
   ByteWriter writer_;
-  std::uint16_t flags_;
-  std::uint16_t counts_[2] = {0, 0};
+  SectionCounts counts_{};
+  std::uint16_t flags_ = 0;
   std::size_t rdata_at_ = 0;
 };
 

@@ -20,7 +20,8 @@ bool add_rrset(ReplyWriter& reply, std::size_t owner_at, const RRset& rrset) noe
   });
 }
 
-/// RFC 2308 section 3: the SOA in the authority section says for how long there is nothing. Its owner is the end of the name asked.
+/// RFC 2308 section 3: the SOA in the authority section says for how long there is nothing. Its owner is the end of the
+/// name asked.
 void add_soa(ReplyWriter& reply, const Zone& zone, const FoldedName& name, std::size_t name_at) noexcept {
   const std::size_t apex_at = name_at + name.wire().size() - zone.apex().wire().size();
   reply.add(Section::authority, apex_at, Type::soa, zone.negative_ttl(), as_bytes(zone.soa().rdata.front()));
@@ -45,7 +46,7 @@ class Search {
         add_soa(reply_, *zone, *name, name_at_);
         return found.outcome == Zone::Outcome::nodata ? Rcode::noerror : Rcode::nxdomain;
       }
-      if (!add(*found.rrset) || !follow(*found.rrset)) return Rcode::noerror;
+      if (was_followed(*found.rrset) || !add(*found.rrset) || !follow(*found.rrset)) return Rcode::noerror;
       name = &target_;
       zone = view_.find(target_);
     }
@@ -59,11 +60,15 @@ class Search {
     return add_rrset(reply_, name_at_, rrset);
   }
 
+  [[nodiscard]] bool was_followed(const RRset& rrset) const noexcept {
+    const auto end = followed_.begin() + static_cast<std::ptrdiff_t>(hops_);
+    return std::find(followed_.begin(), end, &rrset) != end;
+  }
+
   /// Whether the answer goes on at the target of `rrset`.
   bool follow(const RRset& rrset) noexcept {
     if (rrset.type != Type::cname || query_.type == Type::cname || query_.type == Type::any) return false;
-    const auto end = followed_.begin() + static_cast<std::ptrdiff_t>(hops_);
-    if (hops_ == kMaxCnameHops || std::find(followed_.begin(), end, &rrset) != end) return false;
+    if (hops_ == kMaxCnameHops) return false;
     followed_[hops_++] = &rrset;
     name_at_ = reply_.rdata_at();
     return target_.read(as_bytes(rrset.rdata.front())) != 0;
@@ -86,8 +91,10 @@ Response reply_with(ReplyWriter& reply, Rcode rcode) noexcept {
 
 std::string_view to_string(DropReason reason) noexcept {
   switch (reason) {
-    case DropReason::too_short: return "short";
-    case DropReason::is_response: return "is_response";
+    case DropReason::too_short:
+      return "short";
+    case DropReason::is_response:
+      return "is_response";
   }
   return "unknown";
 }

@@ -35,7 +35,8 @@ void fill_host_bits(std::span<std::uint8_t> bytes, unsigned prefix_length) noexc
     bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] | 0x80u >> bit % 8);
 }
 
-/// The first address after the network, which for the last IPv4 network is the first IPv6 address; nullopt after the very last.
+/// The first address after the network, which for the last IPv4 network is the first IPv6 address; nullopt after the
+/// very last.
 std::optional<IpAddress> address_after(const Cidr& cidr) noexcept {
   if (cidr.network().is_v4()) {
     auto bytes = cidr.network().v4().bytes();
@@ -68,7 +69,9 @@ Result<ViewZones> ViewZones::make(const View& view) {
   return made;
 }
 
-const Zone* ViewZones::find(const Name& name) const noexcept { return find(FoldedName(name)); }
+const Zone* ViewZones::find(const Name& name) const noexcept {
+  return find(FoldedName(name));
+}
 
 const Zone* ViewZones::find(const FoldedName& name) const noexcept {
   const std::size_t mask = slots_.size() - 1;

@@ -31,7 +31,8 @@ std::string below(const Name& apex, std::string_view label) {
 
 RRset make_soa(const Name& apex, std::uint32_t serial) {
   std::string rdata = below(apex, "ns") + below(apex, "hostmaster");
-  for (const std::uint32_t number : {serial, kRefresh, kRetry, kExpire, Zone::kNegativeTtl}) rdata += big_endian(number);
+  for (const std::uint32_t number : {serial, kRefresh, kRetry, kExpire, Zone::kNegativeTtl})
+    rdata += big_endian(number);
   return {apex, Type::soa, Zone::kNegativeTtl, {std::move(rdata)}};
 }
 
@@ -102,13 +103,25 @@ Zone::Zone(Name apex, std::vector<RRset> rrsets, std::uint32_t serial, Availabil
     : impl_(std::make_unique<const Impl>(std::move(apex), std::move(rrsets), serial, availability)) {}
 Zone::~Zone() = default;
 
-const Name& Zone::apex() const noexcept { return impl_->apex; }
-const RRset& Zone::soa() const noexcept { return impl_->rrsets.front(); }
-const std::vector<RRset>& Zone::rrsets() const noexcept { return impl_->rrsets; }
-bool Zone::is_available() const noexcept { return impl_->availability == Availability::available; }
-std::uint32_t Zone::negative_ttl() const noexcept { return impl_->negative_ttl; }
+const Name& Zone::apex() const noexcept {
+  return impl_->apex;
+}
+const RRset& Zone::soa() const noexcept {
+  return impl_->rrsets.front();
+}
+const std::vector<RRset>& Zone::rrsets() const noexcept {
+  return impl_->rrsets;
+}
+bool Zone::is_available() const noexcept {
+  return impl_->availability == Availability::available;
+}
+std::uint32_t Zone::negative_ttl() const noexcept {
+  return impl_->negative_ttl;
+}
 
-Zone::Found Zone::find(const Name& name, Type type) const noexcept { return find(FoldedName(name), type); }
+Zone::Found Zone::find(const Name& name, Type type) const noexcept {
+  return find(FoldedName(name), type);
+}
 
 Zone::Found Zone::find(const FoldedName& name, Type type) const noexcept {
   const ZoneIndex::Owner owner = impl_->index.find(name);

@@ -36,7 +36,8 @@ std::string printable(std::string_view text) {
 
 class Parser {
  public:
-  Parser(const std::string& file, std::string_view text, const std::optional<Name>& origin, const ZoneFileLimits& limits)
+  Parser(const std::string& file, std::string_view text, const std::optional<Name>& origin,
+         const ZoneFileLimits& limits)
       : file_(file), lexer_(text, limits.max_entry_bytes), origin_(origin), limits_(limits) {}
 
   Result<ZoneRecords, Diagnostics> run() {
@@ -62,14 +63,24 @@ class Parser {
 
   void problem(Severity severity, Place where, const char* code, std::string message, std::string_view found = {},
                std::string expected = {}) {
-    problems_.add({severity, file_, where.line, where.column, {}, code, std::move(message), printable(found), std::move(expected)});
+    problems_.add({severity,
+                   file_,
+                   where.line,
+                   where.column,
+                   {},
+                   code,
+                   std::move(message),
+                   printable(found),
+                   std::move(expected)});
   }
   void error(const ZoneToken& token, const char* code, std::string message, std::string expected = {}) {
     problem(Severity::error, {token.line, token.column}, code, std::move(message), token.text, std::move(expected));
   }
 
   void read(const ZoneEntry& entry) {
-    if (entry.problem) return problem(Severity::error, {entry.problem->line, entry.problem->column}, "zone-syntax", entry.problem->message);
+    if (entry.problem)
+      return problem(Severity::error, {entry.problem->line, entry.problem->column}, "zone-syntax",
+                     entry.problem->message);
     const ZoneToken& first = entry.tokens.front();
     if (!entry.begins_blank && !first.is_quoted && first.text.starts_with('$')) return read_directive(entry);
     read_record(entry);
@@ -80,7 +91,8 @@ class Parser {
     if (is_word(word, "$INCLUDE"))
       return error(word, "zone-include", "other files are not read from here; put the records into this one");
     const bool is_origin = is_word(word, "$ORIGIN");
-    if (!is_origin && !is_word(word, "$TTL")) return error(word, "zone-directive", "there is no such directive", "$ORIGIN or $TTL");
+    if (!is_origin && !is_word(word, "$TTL"))
+      return error(word, "zone-directive", "there is no such directive", "$ORIGIN or $TTL");
     if (entry.tokens.size() != 2) return error(word, "zone-directive", "the directive takes one value");
     const ZoneToken& value = entry.tokens[1];
     if (is_origin) {
@@ -121,8 +133,10 @@ class Parser {
       if (!has_class && is_class(token)) {
         if (!is_word(token, "IN")) return error(token, "zone-class", "only class IN is served", "IN");
         has_class = true;
-      } else if (!ttl && !token.is_quoted && !token.text.empty() && token.text.front() >= '0' && token.text.front() <= '9') {
-        if (!(ttl = parse_ttl(token.text))) return error(token, "zone-ttl", "not a TTL", "seconds, or numbers with s, m, h, d or w");
+      } else if (!ttl && !token.is_quoted && !token.text.empty() && token.text.front() >= '0' &&
+                 token.text.front() <= '9') {
+        if (!(ttl = parse_ttl(token.text)))
+          return error(token, "zone-ttl", "not a TTL", "seconds, or numbers with s, m, h, d or w");
       } else {
         break;
       }
@@ -130,16 +144,20 @@ class Parser {
     if (rest.empty()) return error(entry.tokens.back(), "zone-record", "the record ends before its type");
     const auto type = rest.front().is_quoted ? std::nullopt : parse_type(rest.front().text);
     if (!type || *type == Type::any || *type == Type::opt || *type == Type::axfr || *type == Type::ixfr)
-      return error(rest.front(), "zone-type", "not a type of record", "a type such as A or CNAME, or TYPE and its number");
+      return error(rest.front(), "zone-type", "not a type of record",
+                   "a type such as A or CNAME, or TYPE and its number");
     read_rdata(*type, rest.front(), rest.subspan(1), ttl);
   }
 
-  void read_rdata(Type type, const ZoneToken& type_token, std::span<const ZoneToken> words, std::optional<std::uint32_t> ttl) {
+  void read_rdata(Type type, const ZoneToken& type_token, std::span<const ZoneToken> words,
+                  std::optional<std::uint32_t> ttl) {
     static const Name kRoot;
     auto rdata = parse_rdata_tokens(type, words, origin_ ? *origin_ : kRoot);
     if (!rdata) {
       const RdataProblem& wrong = rdata.error();
-      const ZoneToken& where = wrong.token < words.size() ? words[wrong.token] : words.empty() ? type_token : words.back();
+      const ZoneToken& where = wrong.token < words.size() ? words[wrong.token]
+                               : words.empty()            ? type_token
+                                                          : words.back();
       return error(where, "zone-rdata", "not data of type " + to_string(type), wrong.expected);
     }
     if (!owner_) {
@@ -171,7 +189,8 @@ class Parser {
     if (type == Type::soa && !set.rdata.empty()) return error(where, "zone-soa", "a second SOA");
     if (type == Type::cname && !set.rdata.empty()) return error(where, "zone-cname", "a second CNAME at one owner");
     if (set.ttl != ttl) {
-      problem(Severity::warning, place, "zone-ttl-differs", "records of one owner and type have one TTL (RFC 2181 section 5.2); the smallest is taken");
+      problem(Severity::warning, place, "zone-ttl-differs",
+              "records of one owner and type have one TTL (RFC 2181 section 5.2); the smallest is taken");
       set.ttl = std::min(set.ttl, ttl);
     }
     set.rdata.push_back(std::move(rdata));
@@ -182,7 +201,8 @@ class Parser {
     for (std::size_t i = 0; i < zone_.rrsets.size(); ++i) {
       const RRset& set = zone_.rrsets[i];
       if (set.type != Type::soa) continue;
-      if (soa != nullptr) problem(Severity::error, places_[i], "zone-soa", "a second SOA, with another owner", set.owner.to_string());
+      if (soa != nullptr)
+        problem(Severity::error, places_[i], "zone-soa", "a second SOA, with another owner", set.owner.to_string());
       if (soa == nullptr) soa = &set;
     }
     if (soa == nullptr) {
@@ -199,12 +219,15 @@ class Parser {
 
   void check_rrset(const RRset& set, Place place, const std::map<Name, std::size_t>& types_at) {
     if (!set.owner.is_below_or_equal(zone_.apex))
-      problem(Severity::error, place, "zone-outside", "the owner is not in the zone " + zone_.apex.to_string(), set.owner.to_string());
+      problem(Severity::error, place, "zone-outside", "the owner is not in the zone " + zone_.apex.to_string(),
+              set.owner.to_string());
     if (set.type != Type::cname) return;
     if (set.owner == zone_.apex)
-      problem(Severity::error, place, "zone-cname", "the apex can't be an alias (RFC 1912 section 2.4)", set.owner.to_string());
+      problem(Severity::error, place, "zone-cname", "the apex can't be an alias (RFC 1912 section 2.4)",
+              set.owner.to_string());
     else if (types_at.at(set.owner) > 1)
-      problem(Severity::error, place, "zone-cname", "an alias has no other records (RFC 1034 section 3.6.2)", set.owner.to_string());
+      problem(Severity::error, place, "zone-cname", "an alias has no other records (RFC 1034 section 3.6.2)",
+              set.owner.to_string());
   }
 
   const std::string& file_;
@@ -225,11 +248,19 @@ class Parser {
 
 }  // namespace
 
-Result<ZoneRecords, Diagnostics> parse_zone_file(const std::string& file, std::string_view text, const std::optional<Name>& origin,
-                                                 const ZoneFileLimits& limits) {
+Result<ZoneRecords, Diagnostics> parse_zone_file(const std::string& file, std::string_view text,
+                                                 const std::optional<Name>& origin, const ZoneFileLimits& limits) {
   if (text.size() > limits.max_file_bytes) {
     Diagnostics problems;
-    problems.add({Severity::error, file, 0, 0, {}, "zone-too-large", "the file has more than " + std::to_string(limits.max_file_bytes) + " bytes", {}, {}});
+    problems.add({Severity::error,
+                  file,
+                  0,
+                  0,
+                  {},
+                  "zone-too-large",
+                  "the file has more than " + std::to_string(limits.max_file_bytes) + " bytes",
+                  {},
+                  {}});
     return problems;
   }
   return Parser(file, text, origin, limits).run();

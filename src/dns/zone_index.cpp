@@ -18,8 +18,8 @@ ZoneIndex::ZoneIndex(const Name& apex, const std::vector<RRset>& rrsets)
   link_wildcards();
 }
 
-/// The name and whichever names between it and the apex are new. Canonical order puts a name before those below it, so the name
-/// itself is always new.
+/// The name and whichever names between it and the apex are new. Canonical order puts a name before those below it, so
+/// the name itself is always new.
 void ZoneIndex::add_owner(const FoldedName& owner, std::uint32_t first) {
   for (std::size_t labels = owner.label_count(); labels + 1 > apex_labels_; --labels) {
     if (find_node(owner, labels) != kNone) return;

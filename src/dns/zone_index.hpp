@@ -12,8 +12,9 @@ namespace hcpnet::dns {
 
 /// Finds the RRsets of a name among those of a zone, which it refers to by number and must not outlive.
 ///
-/// Holds every name that exists: owners and the empty non-terminals above them, 12 bytes each, and a hash table of 8-byte slots at
-/// most half full. A name that is not there costs one probe for each label up to its closest encloser (RFC 4592 section 3.3.1).
+/// Holds every name that exists: owners and the empty non-terminals above them, 12 bytes each, and a hash table of
+/// 8-byte slots at most half full. A name that is not there costs one probe for each label up to its closest encloser
+/// (RFC 4592 section 3.3.1).
 class ZoneIndex {
  public:
   /// `rrsets` are in canonical order, so that the RRsets of one owner stand together.
@@ -33,7 +34,7 @@ class ZoneIndex {
     std::uint32_t first = 0;         ///< RRset whose owner ends in this name
     std::uint32_t wildcard = kNone;  ///< node of the "*" child
     std::uint16_t count = 0;
-    std::uint8_t offset = 0;         ///< of this name inside that owner
+    std::uint8_t offset = 0;  ///< of this name inside that owner
   };
   struct Slot {
     std::uint32_t hash = 0;

@@ -32,7 +32,8 @@ void ZoneLexer::read_entry(ZoneEntry& entry) {
   const std::size_t start = at_;
   while (!at_end() && !entry.problem) {
     const char c = text_[at_];
-    if (at_ - start > max_entry_bytes_) return fail(entry, "the entry is too long; perhaps a parenthesis is not closed");
+    if (at_ - start > max_entry_bytes_)
+      return fail(entry, "the entry is too long; perhaps a parenthesis is not closed");
     if (c == '\n') {
       new_line();
       if (open_ == 0) return;

@@ -24,7 +24,10 @@ TimerQueue::Id TimerQueue::after(std::chrono::nanoseconds delay, std::function<v
   return at(now() + std::chrono::duration_cast<Time::duration>(delay), std::move(callback));
 }
 
-void TimerQueue::cancel(const Id& id) { pending_.erase(id); }
+void TimerQueue::cancel(const Id& id) {
+  pending_.erase(id);
+  if (pending_.empty()) timer_.cancel();  // so that an event loop without other work ends
+}
 
 void TimerQueue::run_due() {
   const std::weak_ptr<TimerQueue*> weak = self_;

@@ -33,7 +33,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
 
   // stack_impl.cpp
   void start();
-  Result<Diagnostics, Diagnostics> reload();
+  Result<void, Diagnostics> reload();
   void stop(std::function<void()> stopped);
   void close();
 
@@ -42,7 +42,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   [[nodiscard]] std::vector<StackListener> listeners() const;
   [[nodiscard]] std::vector<StackZone> zones() const;
   [[nodiscard]] StackStats stats() const;
-  [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port, const IpAddress& source) const;
+  [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port,
+                                                    const IpAddress& source) const;
 
   boost::asio::io_context& io;
   StackOptions options;

@@ -28,7 +28,7 @@ struct RawOption {
 struct Subnet {
   std::string name;  ///< of the Infra or DHCPServer, "namespace/name"
   Ipv4Cidr cidr;
-  Ipv4 server_id;    ///< our address in it; also names the interface that is served
+  Ipv4 server_id;  ///< our address in it; also names the interface that is served
   std::vector<Ipv4Range> pools;
   std::optional<Ipv4> router;
   std::vector<Ipv4> dns_servers;

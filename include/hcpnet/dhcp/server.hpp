@@ -27,9 +27,11 @@ struct ServerOptions {
 struct ServerStats {
   std::map<std::string, std::uint64_t> received;  ///< by message type: "DISCOVER", "REQUEST", ...
   std::map<std::string, std::uint64_t> sent;      ///< "OFFER", "ACK", "NAK"
-  std::map<std::string, std::uint64_t> dropped;   ///< by reason: "malformed", "no_subnet", "pool_exhausted", "not_for_us", ...
-  std::uint64_t commits = 0;                      ///< group commits that reached the disk
+  /// By reason: "malformed", "no_subnet", "pool_exhausted", "not_for_us", ...; all of them in docs/dhcp.md.
+  std::map<std::string, std::uint64_t> dropped;
+  std::uint64_t commits = 0;  ///< group commits that reached the disk
   std::uint64_t commit_failures = 0;
+  std::uint64_t omitted_options = 0;  ///< configured and asked for, but too large for what the client takes
   struct PerSubnet {
     std::uint64_t pool_size = 0, bound = 0, offered = 0, declined = 0;
   };
@@ -45,9 +47,10 @@ struct BoundSubnet {
 
 /// A DHCPv4 server (RFC 2131) for any number of subnets. An ACK leaves only after the lease is synced to disk.
 ///
-/// On an interface that broadcasts it listens for broadcasts; replies to clients without an address go to their hardware address as a raw
-/// frame where CAP_NET_RAW allows it, else by broadcast. On a loopback interface replies go to the source of the request: for tests.
-/// All calls on the executor's thread (one thread), or before it runs; the disk is written on a thread of the server's own.
+/// On an interface that broadcasts it listens for broadcasts; replies to clients without an address go to their
+/// hardware address as a raw frame where CAP_NET_RAW allows it, else by broadcast. On a loopback interface replies go
+/// to the source of the request: for tests. All calls on the executor's thread (one thread), or before it runs; the
+/// disk is written on a thread of the server's own.
 class Server {
  public:
   Server(boost::asio::any_io_executor executor, ServerOptions options);
@@ -55,11 +58,11 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Opens the database and binds every subnet; all or nothing. Throws boost::system::system_error, or std::runtime_error for a database
-  /// that is damaged or of another version, with what to do.
+  /// Opens the database and binds every subnet; all or nothing. Call once. Throws boost::system::system_error, or
+  /// std::runtime_error for a database that is damaged or of another version, with what to do.
   void start(Config config);
-  /// Serves `config` from now on. Leases stay; one that lies outside today's pools is kept until it ends, and not renewed.
-  /// Precondition: the same server_id addresses.
+  /// Serves `config` from now on. Leases stay; one that lies outside today's pools is kept until it ends, and not
+  /// renewed. Precondition: the same server_id addresses.
   void replace(Config config);
   /// Stops reading, finishes what waits for the disk, calls `done`.
   void stop(std::function<void()> done);

@@ -28,18 +28,19 @@ enum class AnswerRule : std::uint8_t {
 [[nodiscard]] std::string_view to_string(AnswerRule rule) noexcept;
 
 struct ExplainStep {
-  std::string name;                  ///< what was looked up
-  std::string zone;                  ///< the apex that owns it; empty: none
+  std::string name;  ///< what was looked up
+  std::string zone;  ///< the apex that owns it; empty: none
   AnswerRule rule = AnswerRule::no_view;
   std::string matched;               ///< the owner of the records, or of the wildcard without them; empty: none
   std::vector<std::string> records;  ///< "OWNER TTL IN TYPE RDATA"
 };
 
 struct Explanation {
-  std::string view;                  ///< empty: none
-  std::optional<Cidr> prefix;        ///< the client prefix that chose the view
-  std::vector<ExplainStep> steps;    ///< more than one after an alias; as many as a reply would follow
-  std::vector<std::string> upstreams;  ///< who is asked, when the last step is `forwarded`; with "resolv.conf" for that file
+  std::string view;                ///< empty: none
+  std::optional<Cidr> prefix;      ///< the client prefix that chose the view
+  std::vector<ExplainStep> steps;  ///< more than one after an alias; as many as a reply would follow
+  std::vector<std::string>
+      upstreams;  ///< who is asked, when the last step is `forwarded`; with "resolv.conf" for that file
 };
 
 /// What a client at `client` gets for a name, and which view, zone and rule decide it. Pure. Errors: as check_config().

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-/// The whole of a DNS message as values (RFC 1035 section 4, RFC 6891). For what asks and inspects: the responder has its own way
-/// through a query, without allocation.
+/// The whole of a DNS message as values (RFC 1035 section 4, RFC 6891). For what asks and inspects: the responder has
+/// its own way through a query, without allocation.
 namespace hcpnet::dns {
 
 /// Twelve bits: the upper eight travel in the OPT record.
@@ -67,7 +67,7 @@ struct Edns {
   std::uint16_t udp_bytes = 1232;  ///< the largest UDP message the sender takes
   std::uint8_t version = 0;
   bool dnssec_ok = false;
-  std::string options;             ///< wire form: code, length, data, repeated
+  std::string options;  ///< wire form: code, length, data, repeated
   friend bool operator==(const Edns&, const Edns&) = default;
 };
 
@@ -87,9 +87,10 @@ struct Message {
   friend bool operator==(const Message&, const Message&) = default;
 };
 
-/// Reads a whole message. Compression pointers must lead back to an earlier place (RFC 1035 section 4.1.4); a name may follow at most
-/// kMaxPointers of them. RDATA of the types that may hold compressed names (RFC 3597 section 4) is expanded and checked.
-/// Errors: Errc::malformed, also for bytes after the end, or a second OPT record. Throws only std::bad_alloc.
+/// Reads a whole message. Compression pointers must lead back to an earlier place (RFC 1035 section 4.1.4); a name may
+/// follow at most kMaxPointers of them. RDATA of the types that may hold compressed names (RFC 3597 section 4) is
+/// expanded and checked. Errors: Errc::malformed, also for bytes after the end, or a second OPT record. Throws only
+/// std::bad_alloc.
 [[nodiscard]] Result<Message> parse_message(ByteView bytes);
 inline constexpr std::size_t kMaxPointers = 127;
 

@@ -31,8 +31,8 @@ class Name {
   /// "*" put in front; nullopt when the result would be too long.
   [[nodiscard]] std::optional<Name> wildcard_child() const;
   [[nodiscard]] bool is_wildcard() const noexcept;
-  /// Presentation form with a dot at the end. In labels the characters that mean something in a zone file (. \ " ; ( ) @ $) and
-  /// unprintable bytes are escaped (RFC 1035 section 5.1).
+  /// Presentation form with a dot at the end. In labels the characters that mean something in a zone file (. \ " ; ( )
+  /// @ $) and unprintable bytes are escaped (RFC 1035 section 5.1).
   [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Name& a, const Name& b) noexcept;
   friend std::strong_ordering operator<=>(const Name& a, const Name& b) noexcept;
@@ -44,8 +44,8 @@ class Name {
 
 /// Wire form without compression, the whole of it. Errors: Errc::bad_name.
 [[nodiscard]] Result<Name> make_name(std::string wire);
-/// Presentation form, with or without the dot at the end; escapes \. and \DDD. Bytes outside ASCII must be escaped: a name that people
-/// write in another script is stored in its xn-- form. Errors: Errc::bad_name.
+/// Presentation form, with or without the dot at the end; escapes \. and \DDD. Bytes outside ASCII must be escaped: a
+/// name that people write in another script is stored in its xn-- form. Errors: Errc::bad_name.
 [[nodiscard]] Result<Name> parse_name(std::string_view text);
 
 }  // namespace hcpnet::dns

@@ -12,7 +12,8 @@ namespace hcpnet::dns {
 
 enum class Transport : std::uint8_t { udp, tcp };
 
-/// Largest reply over UDP: what passes any path without fragments (RFC 9715 section 3). Smaller when the client asks for that.
+/// Largest reply over UDP: what passes any path without fragments (RFC 9715 section 3). Smaller when the client asks
+/// for that.
 inline constexpr std::uint16_t kMaxUdpBytes = 1232;
 /// What every client takes, and what one without EDNS gets (RFC 1035 section 4.2.1).
 inline constexpr std::uint16_t kMinUdpBytes = 512;
@@ -30,7 +31,7 @@ inline constexpr std::size_t kDropReasons = 2;
 struct QueryContext {
   const ViewZones* view = nullptr;  ///< null for a client of no view: REFUSED
   Transport transport = Transport::udp;
-  bool can_forward = false;         ///< RA is then set
+  bool can_forward = false;  ///< RA is then set
 };
 
 struct Response {
@@ -43,8 +44,8 @@ struct Response {
 
 /// Answers one query from the zones of a view, or says that it is to be forwarded: a name in no zone, asked with RD.
 ///
-/// `out` has room for kMaxUdpBytes or, over TCP, kMaxMessageBytes. Replies hold whole records only; TC tells that some are missing.
-/// Pure, never throws or allocates; any thread. RFC 1034 4.3.2, 2308, 4592, 6604, 6891, 8482, 9619.
+/// `out` has room for kMaxUdpBytes or, over TCP, kMaxMessageBytes. Replies hold whole records only; TC tells that some
+/// are missing. Pure, never throws or allocates; any thread. RFC 1034 4.3.2, 2308, 4592, 6604, 6891, 8482, 9619.
 [[nodiscard]] Response respond(ByteView query, const QueryContext& context, std::span<std::uint8_t> out) noexcept;
 
 /// A reply that holds nothing but `rcode`, for a query that respond() has passed on. Returns its size.

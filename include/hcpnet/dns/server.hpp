@@ -18,8 +18,9 @@ namespace hcpnet::dns {
 struct ServerOptions {
   std::size_t max_tcp_connections = 512;
   std::chrono::milliseconds tcp_idle_timeout{10'000};
-  std::size_t max_pending_forwards = 4096;
+  std::size_t max_pending_forwards = 4096;            ///< queries that wait for an upstream
   std::chrono::milliseconds upstream_timeout{2'000};  ///< per upstream and attempt
+  std::chrono::milliseconds forward_deadline{4'500};  ///< for all attempts together; clients give up after 5 s
   std::size_t max_cache_bytes = 8 * 1024 * 1024;
   /// Binds this port instead of the configured one; 0 lets the system choose (the same for UDP and TCP).
   std::map<std::uint16_t, std::uint16_t> port_map;
@@ -33,8 +34,13 @@ struct ServerStats {
   std::uint64_t queries_udp = 0, queries_tcp = 0;
   std::map<std::string, std::uint64_t> responses;  ///< by RCODE name: "NOERROR", "NXDOMAIN", ...
   std::map<std::string, std::uint64_t> by_view;
-  std::map<std::string, std::uint64_t> dropped;    ///< by reason: "short", "is_response", "tcp_limit", ...
+  /// By reason. Queries: "short", "is_response", "oversize". Replies: "send_failed". Connections: "tcp_limit",
+  /// "tcp_timeout". Forwarding: "forward_limit" (answered SERVFAIL), "foreign_reply", "own_upstream" (an upstream that
+  /// is this server).
+  std::map<std::string, std::uint64_t> dropped;
   std::uint64_t forwarded = 0, forward_failures = 0, cache_hits = 0, cache_entries = 0, pending_forwards = 0;
+  std::uint64_t coalesced = 0;  ///< queries that joined a question already in flight
+  std::uint64_t cache_bytes = 0, cache_evictions = 0, tcp_connections = 0;
 };
 
 struct BoundListener {
@@ -52,14 +58,20 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Binds every listener, UDP and TCP; all or nothing. Throws boost::system::system_error that names the address and the reason.
+  /// Binds every listener, UDP and TCP; all or nothing. Throws boost::system::system_error that names the address and
+  /// the reason; also for what check_config() finds, and for an upstream that is one of the listeners once they are
+  /// bound.
   void start(Config config);
-  /// Answers from `config` from now on; queries in flight finish under the old one. Precondition: the same listeners.
+  /// Answers from `config` from now on; queries in flight finish under the old one. The cache is kept if forwarding is
+  /// the same. Precondition: the same listeners. Throws as start() does; then the old configuration stays.
   void replace(Config config);
+  /// Closes everything; who still waits for an upstream gets no reply. `done` runs on the executor. May be called
+  /// again.
   void stop(std::function<void()> done);
 
   [[nodiscard]] std::vector<BoundListener> listeners() const;
   [[nodiscard]] ServerStats stats() const;
+  /// Precondition: started.
   [[nodiscard]] const Config& config() const;
 
  private:

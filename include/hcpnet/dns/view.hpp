@@ -35,7 +35,8 @@ class ViewZones {
   std::size_t max_apex_labels_ = 0;
 };
 
-/// Which view a client belongs to: the longest prefix of all views that holds its address. Immutable; any thread may read it.
+/// Which view a client belongs to: the longest prefix of all views that holds its address. Immutable; any thread may
+/// read it.
 class ViewSet {
  public:
   ViewSet() = default;

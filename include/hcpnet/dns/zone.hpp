@@ -43,20 +43,23 @@ struct RRset {
 
 enum class Availability : std::uint8_t {
   available,
-  unavailable,  ///< the zone exists, but what its names should point to is not known now: every query is answered SERVFAIL
+  unavailable,  ///< the zone exists, but what its names should point to is not known now: every query is answered
+                ///< SERVFAIL
 };
 
 /// Authoritative data under one apex. Immutable once built; any thread may read it.
 ///
-/// Has a SOA always: the one among the records, or one made here with a primary name server and mailbox below the apex, the serial as
-/// given and a negative TTL of 30 s. RRsets of the same owner and type become one with the smallest TTL. Where zones nest, the
-/// longest apex owns a name. `find` follows RFC 1034 section 4.3.2 and RFC 4592: exact owner, else NODATA for an empty non-terminal,
-/// else the closest encloser's wildcard, else NXDOMAIN. Delegations are not known: NS records below the apex are ordinary data.
+/// Has a SOA always: the one among the records, or one made here with a primary name server and mailbox below the apex,
+/// the serial as given and a negative TTL of 30 s. RRsets of the same owner and type become one with the smallest TTL.
+/// Where zones nest, the longest apex owns a name. `find` follows RFC 1034 section 4.3.2 and RFC 4592: exact owner,
+/// else NODATA for an empty non-terminal, else the closest encloser's wildcard, else NXDOMAIN. Delegations are not
+/// known: NS records below the apex are ordinary data.
 class Zone {
  public:
   static constexpr std::uint32_t kNegativeTtl = 30;  ///< seconds, of a SOA made here
 
-  /// Preconditions: every owner is at or below the apex; a CNAME is alone at its owner, and never at the apex; at most one SOA.
+  /// Preconditions: every owner is at or below the apex; a CNAME is alone at its owner, and never at the apex; at most
+  /// one SOA.
   Zone(Name apex, std::vector<RRset> rrsets, std::uint32_t serial = 1,
        Availability availability = Availability::available);
   ~Zone();
@@ -65,7 +68,8 @@ class Zone {
 
   [[nodiscard]] const Name& apex() const noexcept;
   [[nodiscard]] const RRset& soa() const noexcept;
-  [[nodiscard]] const std::vector<RRset>& rrsets() const noexcept;  ///< in canonical order (RFC 4034 section 6), SOA first
+  [[nodiscard]] const std::vector<RRset>& rrsets()
+      const noexcept;  ///< in canonical order (RFC 4034 section 6), SOA first
   [[nodiscard]] bool is_available() const noexcept;
   /// Of the SOA in a negative answer: the smaller of its TTL and its last field (RFC 2308 section 3). Seconds.
   [[nodiscard]] std::uint32_t negative_ttl() const noexcept;

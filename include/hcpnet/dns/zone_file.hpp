@@ -29,7 +29,7 @@ struct ZoneRecords {
   Name apex;                  ///< the owner of its SOA
   std::vector<RRset> rrsets;  ///< one per owner and type
   std::uint32_t serial = 0;
-  Diagnostics warnings;       ///< records given twice, TTLs that differ inside an RRset
+  Diagnostics warnings;  ///< records given twice, TTLs that differ inside an RRset
 };
 
 /// Reads a zone file: $ORIGIN, $TTL with units, "@", relative names, parentheses, quoted strings, \DDD, generic types

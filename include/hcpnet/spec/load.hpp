@@ -3,25 +3,22 @@
 #include <cstddef>
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/spec/model.hpp>
+#include <hcpnet/spec/origin.hpp>
+#include <hcpnet/text/limits.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace hcpnet::spec {
 
-/// One file's text. A name that ends in ".json" is read as JSON, any other as YAML.
+/// One file's text. A name that ends in ".json" is read as JSON, any other as YAML; "-" as JSON when it begins with a
+/// brace.
 struct SourceText {
   std::string name;  ///< as the user named it; "-" for standard input
   std::string text;
 };
 
-/// Bounds of what is read. Passing one is one error, with code and line, and ends the reading of that file.
-struct LoadLimits {
-  std::size_t max_file_bytes = 4 * 1024 * 1024;  ///< file-limit
-  std::size_t max_depth = 64;                    ///< depth-limit
-  std::size_t max_nodes = 100'000;               ///< alias-limit: nodes of one file, aliases expanded
-  std::size_t max_errors = Diagnostics::kDefaultMaxErrors;
-};
+using text::LoadLimits;
 
 /// Every object of a set of files, each with the place it came from.
 struct SpecSet {
@@ -38,7 +35,10 @@ struct SpecSet {
   std::vector<Object<DHCPPolicy>> dhcp_policies;
   std::vector<Object<DNSPolicy>> dns_policies;
   std::vector<Object<ProxyPolicy>> proxy_policies;
-  Diagnostics problems;  ///< what could not be read; fields it concerns hold their defaults and are left out of later rules
+  bool complete =
+      true;  ///< false when a file could not be read at all: then nothing is known about what is missing from the set
+  Diagnostics
+      problems;  ///< what could not be read; fields it concerns hold their defaults and are left out of later rules
 };
 
 /// Reads objects and checks them one value at a time. Never throws but std::bad_alloc.

@@ -9,8 +9,9 @@
 #include <vector>
 
 /// The kinds as a user writes them: plain values with every field, defaults applied, nothing checked across fields.
-/// Sources: hostedcluster.densityops.com/v1alpha1 (oooi, both generations of its CRDs) and hcpnet.io/v1alpha1 (docs/spec.md).
-/// Text fields hold text: what is an address or a host name is decided by spec/validate, which yields ValidSet.
+/// Sources: hostedcluster.densityops.com/v1alpha1 (oooi, both generations of its CRDs) and hcpnet.io/v1alpha1
+/// (docs/spec.md). Text fields hold text: what is an address or a host name is decided by spec/validate, which yields
+/// ValidSet.
 namespace hcpnet::spec {
 
 inline constexpr std::string_view kOooiApiVersion = "hostedcluster.densityops.com/v1alpha1";
@@ -24,13 +25,15 @@ struct ObjectMeta {
   StringMap labels;
   StringMap annotations;
   std::string uid;
-  /// RFC 3339 as the API server writes it; empty in a file that a person wrote. Decides who wins among observed objects.
+  /// RFC 3339 as the API server writes it; empty in a file that a person wrote. Decides who wins among observed
+  /// objects.
   std::string creation_timestamp;
   /// "namespace/name"
   [[nodiscard]] std::string key() const { return namespace_ + '/' + name; }
 };
 
-// --- Infra --------------------------------------------------------------------------------------------------------------------
+// --- Infra
+// --------------------------------------------------------------------------------------------------------------------
 
 enum class AttachmentKind : std::uint8_t { network_attachment_definition, cluster_user_defined_network };
 enum class Topology : std::uint8_t { localnet, layer2, layer3 };
@@ -85,7 +88,8 @@ struct Infra {
   std::optional<ProxyComponent> proxy;
 };
 
-// --- InfraClusterAttachment ---------------------------------------------------------------------------------------------------
+// --- InfraClusterAttachment
+// ---------------------------------------------------------------------------------------------------
 
 struct ExternalService {
   bool enabled = false;
@@ -117,7 +121,8 @@ struct InfraClusterAttachment {
   std::optional<std::string> observed_apps_ip;
 };
 
-// --- single servers -----------------------------------------------------------------------------------------------------------
+// --- single servers
+// -----------------------------------------------------------------------------------------------------------
 
 struct DhcpOption {
   std::uint8_t code = 0;  ///< 1 to 254
@@ -139,7 +144,8 @@ struct StaticEntry {
 struct DNSServer {
   ObjectMeta metadata;
   std::string server_ip, proxy_ip;  ///< server_ip may carry a prefix length
-  std::optional<std::string> internal_proxy_ip, secondary_network_cidr, network_attachment_name, network_attachment_namespace;
+  std::optional<std::string> internal_proxy_ip, secondary_network_cidr, network_attachment_name,
+      network_attachment_namespace;
   std::uint16_t dns_port = 53;
   std::string hosted_cluster_domain;
   std::vector<StaticEntry> static_entries;
@@ -169,7 +175,8 @@ struct ProxyServer {
   std::string log_level = "info";
 };
 
-// --- hcpnet.io: what oooi has no field for, attached by targetRef -----------------------------------------------------------
+// --- hcpnet.io: what oooi has no field for, attached by targetRef
+// -----------------------------------------------------------
 
 /// The object that a policy refines, in the policy's own namespace.
 struct TargetRef {
@@ -180,8 +187,8 @@ struct TargetRef {
 struct DHCPPolicy {
   ObjectMeta metadata;
   TargetRef target;
-  bool authoritative = true;                    ///< answer NAK for what is known to be wrong (RFC 2131 section 4.3.2)
-  std::vector<DhcpOption> options;              ///< sent in addition, or instead of what hcpnet computes
+  bool authoritative = true;        ///< answer NAK for what is known to be wrong (RFC 2131 section 4.3.2)
+  std::vector<DhcpOption> options;  ///< sent in addition, or instead of what hcpnet computes
   struct Reservation {
     std::string mac_address, address;
     std::optional<std::string> host_name;
@@ -205,8 +212,9 @@ struct DNSPolicy {
 struct ProxyPolicy {
   ObjectMeta metadata;
   TargetRef target;
-  std::optional<std::chrono::seconds> connect_timeout;  ///< connectTimeoutSeconds; 30 s where the backend says nothing else
-  std::optional<std::chrono::seconds> idle_timeout;     ///< idleTimeoutSeconds; absent: established tunnels never time out
+  std::optional<std::chrono::seconds>
+      connect_timeout;  ///< connectTimeoutSeconds; 30 s where the backend says nothing else
+  std::optional<std::chrono::seconds> idle_timeout;  ///< idleTimeoutSeconds; absent: established tunnels never time out
   std::optional<std::chrono::seconds> inspect_timeout;  ///< inspectTimeoutSeconds; 5 s
   std::uint32_t max_connections = 10000;
   bool publish_api_on_443 = false;  ///< the API server also answers names and, for its own workers, no name on port 443

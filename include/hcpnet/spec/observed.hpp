@@ -13,22 +13,42 @@
 
 namespace hcpnet::spec {
 
-/// What a cluster was seen to hold, reduced to what the network needs. Built from `kubectl get -o yaml` output and from endpoint maps.
+/// What a cluster was seen to hold, reduced to what the network needs. Built from `kubectl get -o yaml` output and from
+/// endpoint maps.
 struct Observed {
-  /// "namespace/service:port", port as in the Service -> addresses that serve it. From EndpointSlices (ready ones) and --endpoints.
+  /// "namespace/service:port", port as in the Service -> addresses that serve it. From EndpointSlices (ready ones) and
+  /// --endpoints.
   std::map<std::string, std::vector<Endpoint>> endpoints;
-  std::map<std::string, Ipv4> service_addresses;                         ///< "namespace/service" -> clusterIP (not headless)
-  std::map<std::string, std::string> control_plane_clusters;             ///< control-plane namespace -> HostedCluster "namespace/name"
-  std::unordered_map<MacAddress, std::string> mac_namespaces;            ///< VM interface -> namespace of its VirtualMachineInstance
-  std::unordered_map<MacAddress, std::string> host_names;                ///< VM interface -> VM name
-  std::map<std::string, std::vector<IpAddress>> namespace_workers;       ///< control-plane namespace -> addresses of its Machines
-  std::map<std::string, Ipv4> apps_addresses;                            ///< attachment "namespace/name" -> status externalIP
+  std::map<std::string, Ipv4> service_addresses;  ///< "namespace/service" -> clusterIP (not headless)
+  std::map<std::string, std::string>
+      control_plane_clusters;  ///< control-plane namespace -> HostedCluster "namespace/name"
+  std::unordered_map<MacAddress, std::string>
+      mac_namespaces;                                      ///< VM interface -> namespace of its VirtualMachineInstance
+  std::unordered_map<MacAddress, std::string> host_names;  ///< VM interface -> VM name
+  std::map<std::string, std::vector<IpAddress>>
+      namespace_workers;                       ///< control-plane namespace -> addresses of its Machines
+  std::map<std::string, Ipv4> apps_addresses;  ///< attachment "namespace/name" -> status externalIP
 };
 
-/// Reads observed objects: Service, EndpointSlice, Pod, VirtualMachineInstance, Machine, HostedCluster, InfraClusterAttachment; other kinds
-/// are passed over. Fields that nothing here needs are ignored. A conflict (one address or MAC in two clusters) keeps the oldest object
-/// (creationTimestamp, then namespace/name) and warns about the other.
-[[nodiscard]] Result<Observed, Diagnostics> load_observed(const std::vector<SourceText>& objects, const std::vector<SourceText>& endpoints,
-                                                          Diagnostics& warnings, const LoadLimits& limits = {});
+/// A cluster prints more than a person writes.
+inline constexpr LoadLimits kObservedLimits{.max_file_bytes = 64 * 1024 * 1024, .max_nodes = 4'000'000};
+
+/// Reads observed objects: Service, EndpointSlice, VirtualMachineInstance, Machine, HostedCluster,
+/// InfraClusterAttachment; other kinds are passed over, and so are fields that nothing here needs. Where two objects
+/// claim one thing (a MAC address or an address in two namespaces) has_precedence() decides, and a warning tells the
+/// other. `endpoints` are YAML maps of "namespace/service:port: [address:port, ...]", which replace what slices say
+/// about that Service port.
+///
+/// Errors: files that cannot be read, and every key and address of an endpoint map that is none. Warnings are added to
+/// `warnings`.
+[[nodiscard]] Result<Observed, Diagnostics> load_observed(const std::vector<SourceText>& objects,
+                                                          const std::vector<SourceText>& endpoints,
+                                                          Diagnostics& warnings,
+                                                          const LoadLimits& limits = kObservedLimits);
+
+/// Gives each cluster of the set the address of its apps load balancer (ValidCluster::apps_vip), as observed. One that
+/// belongs to something else already (the gateway, a server, the DHCP range, an earlier cluster) is not used;
+/// `set.warnings` says so.
+void apply_observed(ValidSet& set, const Observed& observed);
 
 }  // namespace hcpnet::spec

@@ -20,12 +20,12 @@ using Resolver = std::variant<Endpoint, ResolverWord>;         ///< port 53 unle
 
 /// One hosted cluster on a network, from an attachment or from a legacy Infra.
 struct ValidCluster {
-  std::string name;                     ///< of the attachment; of a legacy Infra: dns.clusterName
-  std::string hosted_cluster;           ///< "namespace/name" of the HostedCluster: the identity of the cluster everywhere
-  std::string domain;                   ///< "<clusterName>.<baseDomain>", lower case
+  std::string name;            ///< of the attachment; of a legacy Infra: dns.clusterName
+  std::string hosted_cluster;  ///< "namespace/name" of the HostedCluster: the identity of the cluster everywhere
+  std::string domain;          ///< "<clusterName>.<baseDomain>", lower case
   std::string control_plane_namespace;
-  std::optional<Ipv4Range> apps_pool;   ///< enabled appsIngress
-  std::optional<Ipv4> apps_vip;         ///< observed; absent until the load balancer has given one
+  std::optional<Ipv4Range> apps_pool;  ///< enabled appsIngress
+  std::optional<Ipv4> apps_vip;        ///< observed; absent until the load balancer has given one
   std::uint16_t apps_http_port = 80, apps_https_port = 443;
 };
 
@@ -40,7 +40,8 @@ struct ValidDns {
 };
 struct ValidProxy {
   Ipv4 server_ip;
-  std::optional<std::string> internal_proxy_service;  ///< an IPv4 address, or "service.namespace" with anything after it
+  std::optional<std::string>
+      internal_proxy_service;  ///< an IPv4 address, or "service.namespace" with anything after it
 };
 
 /// A DHCPPolicy, DNSPolicy or ProxyPolicy after parsing; every field has its default where there is no policy.
@@ -113,12 +114,12 @@ struct ValidProxyBackend {
   std::string name;
   std::vector<std::string> hostnames;  ///< hostname first, then the alternates; lower case
   std::uint16_t port = 0;
-  std::string target_service;          ///< a Service name, or an IPv4 address
+  std::string target_service;  ///< a Service name, or an IPv4 address
   std::string target_namespace;
   std::uint16_t target_port = 0;
   Protocol protocol = Protocol::tcp;
   std::chrono::seconds connect_timeout{30};
-  std::vector<Cidr> sources;           ///< empty: every client
+  std::vector<Cidr> sources;  ///< empty: every client
 };
 struct ValidProxyServer {
   ObjectMeta metadata;
@@ -140,6 +141,7 @@ struct ValidSet {
 [[nodiscard]] Result<ValidSet, Diagnostics> validate(const SpecSet& set);
 
 /// load() and validate() in one: problems of both kinds at once.
-[[nodiscard]] Result<ValidSet, Diagnostics> check(const std::vector<SourceText>& sources, const LoadLimits& limits = {});
+[[nodiscard]] Result<ValidSet, Diagnostics> check(const std::vector<SourceText>& sources,
+                                                  const LoadLimits& limits = {});
 
 }  // namespace hcpnet::spec

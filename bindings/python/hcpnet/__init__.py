@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and a TLS-passthrough proxy.
+
+`Stack` serves a set of spec files; `check_files` only checks one. The modules `spec`, `tls`, `dhcp`, `dns` and `proxy`
+hold what belongs to one part. Names are those of the C++ library.
+"""
+
+from hcpnet import dhcp, dns, proxy, spec, tls
+from hcpnet._core import (
+    CheckedFiles,
+    Diagnostic,
+    Endpoint,
+    Error,
+    LogRecord,
+    RouteExplanation,
+    Severity,
+    SpecError,
+    Stack,
+    StackEvent,
+    StackListener,
+    StackStats,
+    StackZone,
+    WireError,
+    __version__,
+    check_files,
+)
+
+__all__ = [
+    "CheckedFiles",
+    "Diagnostic",
+    "Endpoint",
+    "Error",
+    "LogRecord",
+    "RouteExplanation",
+    "Severity",
+    "SpecError",
+    "Stack",
+    "StackEvent",
+    "StackListener",
+    "StackStats",
+    "StackZone",
+    "WireError",
+    "__version__",
+    "check_files",
+    "dhcp",
+    "dns",
+    "proxy",
+    "spec",
+    "tls",
+]

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading and checking specs."""
+
+from hcpnet._core.spec import (
+    Ipv4Range,
+    ObjectMeta,
+    SourceText,
+    ValidCluster,
+    ValidDhcp,
+    ValidDhcpServer,
+    ValidDns,
+    ValidDnsServer,
+    ValidInfra,
+    ValidProxy,
+    ValidProxyServer,
+    ValidSet,
+    check,
+)
+
+__all__ = [
+    "Ipv4Range",
+    "ObjectMeta",
+    "SourceText",
+    "ValidCluster",
+    "ValidDhcp",
+    "ValidDhcpServer",
+    "ValidDns",
+    "ValidDnsServer",
+    "ValidInfra",
+    "ValidProxy",
+    "ValidProxyServer",
+    "ValidSet",
+    "check",
+]

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <pybind11/pybind11.h>
+
+/// One function per area; each adds the names of its C++ namespace to the Python module of the same name.
+namespace hcpnet::python {
+
+void bind_diagnostic(pybind11::module_& m);
+void bind_net(pybind11::module_& m);
+void bind_tls(pybind11::module_& m);
+void bind_spec(pybind11::module_& m);
+void bind_proxy(pybind11::module_& m);
+void bind_dhcp(pybind11::module_& m);
+void bind_dns(pybind11::module_& m);
+void bind_stack(pybind11::module_& m);
+
+}  // namespace hcpnet::python

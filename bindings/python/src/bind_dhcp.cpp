@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/native_enum.h>
+#include <pybind11/stl.h>
+
+#include <hcpnet/dhcp/lease.hpp>
+#include <hcpnet/dhcp/server.hpp>
+
+#include "bind.hpp"
+#include "casters.hpp"
+#include "text.hpp"
+
+namespace py = pybind11;
+
+namespace hcpnet::python {
+namespace {
+
+using namespace dhcp;
+
+py::object utc(std::chrono::sys_seconds time) {
+  const py::module_ datetime = py::module_::import("datetime");
+  return datetime.attr("datetime")
+      .attr("fromtimestamp")(time.time_since_epoch().count(), datetime.attr("timezone").attr("utc"));
+}
+
+void bind_lease(py::module_& m) {
+  py::native_enum<LeaseState>(m, "LeaseState", "enum.Enum", "What a lease is worth.")
+      .value("bound", LeaseState::bound)
+      .value("released", LeaseState::released)
+      .value("expired", LeaseState::expired)
+      .value("declined", LeaseState::declined)
+      .finalize();
+  py::class_<Lease>(m, "Lease", "A binding and how long it lasts, as synced to disk.")
+      .def_readonly("address", &Lease::address, "IPv4Address.")
+      .def_readonly("mac", &Lease::mac, "str: lower case, colons.")
+      .def_property_readonly(
+          "client_id", [](const Lease& l) { return raw_bytes(l.client_id); },
+          "bytes: option 61; empty when none was sent.")
+      .def_property_readonly(
+          "host_name", [](const Lease& l) { return peer_text(l.host_name); }, "str: option 12; empty when unknown.")
+      .def_readonly("subnet", &Lease::subnet, "str: the Infra or DHCPServer, \"namespace/name\".")
+      .def_readonly("state", &Lease::state, "LeaseState.")
+      .def_property_readonly(
+          "started", [](const Lease& l) { return utc(l.started); }, "datetime.datetime: UTC.")
+      .def_property_readonly("expires", [](const Lease& l) { return utc(l.expires); }, "datetime.datetime: UTC.");
+  py::native_enum<LeaseEventKind>(m, "LeaseEventKind", "enum.Enum", "What happened to a lease.")
+      .value("bound", LeaseEventKind::bound)
+      .value("renewed", LeaseEventKind::renewed)
+      .value("released", LeaseEventKind::released)
+      .value("expired", LeaseEventKind::expired)
+      .value("declined", LeaseEventKind::declined)
+      .finalize();
+  py::class_<LeaseEvent>(m, "LeaseEvent", "A change of a lease, after it is on disk.")
+      .def_readonly("kind", &LeaseEvent::kind, "LeaseEventKind.")
+      .def_readonly("lease", &LeaseEvent::lease, "Lease: after the change.");
+}
+
+}  // namespace
+
+void bind_dhcp(py::module_& parent) {
+  py::module_ m = parent.def_submodule("dhcp", "Leases and counters of DHCP.");
+  bind_lease(m);
+  py::class_<ServerStats::PerSubnet>(m, "SubnetStats", "Gauges of one network.")
+      .def_readonly("pool_size", &ServerStats::PerSubnet::pool_size, "int: addresses to give.")
+      .def_readonly("bound", &ServerStats::PerSubnet::bound, "int.")
+      .def_readonly("offered", &ServerStats::PerSubnet::offered, "int.")
+      .def_readonly("declined", &ServerStats::PerSubnet::declined, "int.");
+  py::class_<ServerStats>(m, "ServerStats", "Counters since start.")
+      .def_readonly("received", &ServerStats::received, "dict[str, int]: by message type, such as \"DISCOVER\".")
+      .def_readonly("sent", &ServerStats::sent, "dict[str, int]: by message type.")
+      .def_readonly("dropped", &ServerStats::dropped, "dict[str, int]: by reason.")
+      .def_readonly("commits", &ServerStats::commits, "int: group commits that reached the disk.")
+      .def_readonly("commit_failures", &ServerStats::commit_failures, "int.")
+      .def_readonly("subnets", &ServerStats::subnets, "dict[str, SubnetStats]: by Infra or DHCPServer.");
+}
+
+}  // namespace hcpnet::python

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/chrono.h>
+#include <pybind11/stl.h>
+
+#include <hcpnet/spec/validate.hpp>
+
+#include "bind.hpp"
+#include "casters.hpp"
+#include "errors.hpp"
+
+namespace py = pybind11;
+
+namespace hcpnet::python {
+namespace {
+
+using namespace spec;
+
+void bind_texts(py::module_& m) {
+  py::class_<SourceText>(m, "SourceText", "One file's text.")
+      .def(py::init([](std::string name, std::string text) { return SourceText{std::move(name), std::move(text)}; }),
+           py::arg("name"), py::arg("text"), R"doc(Make a text.
+
+Args:
+    name (str): what findings call it; one that ends in ".json" is read as JSON, any other as YAML.
+    text (str): one or more documents.)doc")
+      .def_readonly("name", &SourceText::name, "str: what findings call it.")
+      .def_readonly("text", &SourceText::text, "str: as given.");
+  py::class_<ObjectMeta>(m, "ObjectMeta", "Identity of an object.")
+      .def_readonly("name", &ObjectMeta::name, "str.")
+      .def_readonly("namespace", &ObjectMeta::namespace_, "str.")
+      .def_readonly("labels", &ObjectMeta::labels, "dict[str, str].")
+      .def_readonly("annotations", &ObjectMeta::annotations, "dict[str, str].")
+      .def_property_readonly("key", &ObjectMeta::key, "str: \"namespace/name\".");
+}
+
+void bind_components(py::module_& m) {
+  py::class_<Ipv4Range>(m, "Ipv4Range", "Addresses from first to last, both included.")
+      .def_readonly("first", &Ipv4Range::first, "IPv4Address.")
+      .def_readonly("last", &Ipv4Range::last, "IPv4Address.")
+      .def("__len__", &Ipv4Range::size)
+      .def("__contains__", &Ipv4Range::contains, py::arg("address"))
+      .def("__str__", &Ipv4Range::to_string);
+  py::class_<ValidCluster>(m, "ValidCluster", "One hosted cluster on a network.")
+      .def_readonly("name", &ValidCluster::name, "str: of the attachment; of a legacy Infra its dns.clusterName.")
+      .def_readonly("hosted_cluster", &ValidCluster::hosted_cluster, "str: \"namespace/name\" of the HostedCluster.")
+      .def_readonly("domain", &ValidCluster::domain, "str: \"<clusterName>.<baseDomain>\", lower case.")
+      .def_readonly("control_plane_namespace", &ValidCluster::control_plane_namespace, "str: where its services are.")
+      .def_readonly("apps_pool", &ValidCluster::apps_pool, "Ipv4Range | None: of its application addresses.")
+      .def_readonly("apps_vip", &ValidCluster::apps_vip, "IPv4Address | None: as observed.");
+  py::class_<ValidDhcp>(m, "ValidDhcp", "DHCP of a network.")
+      .def_readonly("server_ip", &ValidDhcp::server_ip, "IPv4Address.")
+      .def_readonly("pool", &ValidDhcp::pool, "Ipv4Range: what clients get.")
+      .def_readonly("lease_time", &ValidDhcp::lease_time, "datetime.timedelta.");
+  py::class_<ValidDns>(m, "ValidDns", "DNS of a network.")
+      .def_readonly("server_ip", &ValidDns::server_ip, "IPv4Address.");
+  py::class_<ValidProxy>(m, "ValidProxy", "Proxy of a network.")
+      .def_readonly("server_ip", &ValidProxy::server_ip, "IPv4Address.")
+      .def_readonly("internal_proxy_service", &ValidProxy::internal_proxy_service, "str | None: as written.");
+}
+
+void bind_servers(py::module_& m) {
+  py::class_<ValidInfra>(m, "ValidInfra", "A network with everything that serves it.")
+      .def_readonly("metadata", &ValidInfra::metadata, "ObjectMeta.")
+      .def_readonly("cidr", &ValidInfra::cidr, "IPv4Network.")
+      .def_readonly("gateway", &ValidInfra::gateway, "IPv4Address | None.")
+      .def_readonly("dhcp", &ValidInfra::dhcp, "ValidDhcp | None: present and enabled.")
+      .def_readonly("dns", &ValidInfra::dns, "ValidDns | None: present and enabled.")
+      .def_readonly("proxy", &ValidInfra::proxy, "ValidProxy | None: present and enabled.")
+      .def_readonly("clusters", &ValidInfra::clusters, "list[ValidCluster]: ordered by name.");
+  py::class_<ValidDhcpServer>(m, "ValidDhcpServer", "A DHCPServer by itself.")
+      .def_readonly("metadata", &ValidDhcpServer::metadata, "ObjectMeta.")
+      .def_readonly("cidr", &ValidDhcpServer::cidr, "IPv4Network.")
+      .def_readonly("gateway", &ValidDhcpServer::gateway, "IPv4Address.")
+      .def_readonly("dhcp", &ValidDhcpServer::dhcp, "ValidDhcp.")
+      .def_readonly("dns_servers", &ValidDhcpServer::dns_servers, "list[IPv4Address].");
+  py::class_<ValidDnsServer>(m, "ValidDnsServer", "A DNSServer by itself.")
+      .def_readonly("metadata", &ValidDnsServer::metadata, "ObjectMeta.")
+      .def_readonly("server_ip", &ValidDnsServer::server_ip, "IPv4Address.")
+      .def_readonly("port", &ValidDnsServer::port, "int.")
+      .def_readonly("domain", &ValidDnsServer::domain, "str: hostedClusterDomain, lower case.");
+  py::class_<ValidProxyServer>(m, "ValidProxyServer", "A ProxyServer by itself.")
+      .def_readonly("metadata", &ValidProxyServer::metadata, "ObjectMeta.")
+      .def_readonly("server_ip", &ValidProxyServer::server_ip, "IPv4Address.");
+}
+
+}  // namespace
+
+void bind_spec(py::module_& parent) {
+  py::module_ m = parent.def_submodule("spec", "Reading and checking specs.");
+  bind_texts(m);
+  bind_components(m);
+  bind_servers(m);
+  py::class_<ValidSet>(m, "ValidSet", "A set of specs that has passed every rule.")
+      .def_readonly("infras", &ValidSet::infras, "list[ValidInfra].")
+      .def_readonly("dhcp_servers", &ValidSet::dhcp_servers, "list[ValidDhcpServer].")
+      .def_readonly("dns_servers", &ValidSet::dns_servers, "list[ValidDnsServer].")
+      .def_readonly("proxy_servers", &ValidSet::proxy_servers, "list[ValidProxyServer].")
+      .def_property_readonly(
+          "warnings", [](const ValidSet& set) { return to_list(set.warnings); },
+          "list[Diagnostic]: accepted and yet worth a look.");
+  m.def(
+      "check",
+      [](const std::vector<SourceText>& sources) {
+        const py::gil_scoped_release no_gil;
+        return check(sources).value();
+      },
+      py::arg("sources"), R"doc(Read and check a set of specs.
+
+Args:
+    sources (Sequence[SourceText]): the texts of one set.
+Returns:
+    ValidSet: addresses, names and servers, as they will be served.
+Raises:
+    SpecError: ``diagnostics`` holds every problem at once.
+Spec:
+    hostedcluster.densityops.com/v1alpha1 and hcpnet.io/v1alpha1.)doc");
+}
+
+}  // namespace hcpnet::python

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/native_enum.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <hcpnet/stack.hpp>
+#include <hcpnet/stack/files.hpp>
+
+#include "bind.hpp"
+#include "casters.hpp"
+#include "errors.hpp"
+#include "stack_owner.hpp"
+#include "text.hpp"
+
+namespace py = pybind11;
+
+namespace hcpnet::python {
+namespace {
+
+using Paths = std::vector<std::filesystem::path>;
+
+std::vector<std::string> strings(const Paths& paths) {
+  std::vector<std::string> result;
+  for (const auto& path : paths) result.push_back(path.string());
+  return result;
+}
+
+CheckedFiles check(const Paths& files, const Paths& observed, const Paths& endpoints) {
+  const py::gil_scoped_release no_gil;
+  Diagnostics problems;
+  const SourceFiles texts = read_source_files(strings(files), strings(observed), strings(endpoints), problems);
+  if (problems.has_errors()) throw SpecError(std::move(problems));
+  return check_files(texts).value();
+}
+
+void bind_check(py::module_& m) {
+  py::class_<CheckedFiles>(m, "CheckedFiles", "A checked set.")
+      .def_readonly("set", &CheckedFiles::set, "spec.ValidSet.")
+      .def_property_readonly(
+          "warnings", [](const CheckedFiles& c) { return to_list(c.warnings); },
+          "list[Diagnostic]: of the set and of what was observed.");
+  m.def("check_files", &check, py::arg("files"), py::kw_only(), py::arg("observed") = py::tuple(),
+        py::arg("endpoints") = py::tuple(),
+        R"doc(Read and check a set of spec files, as `hcpnet check` does.
+
+Args:
+    files (Sequence[str | os.PathLike[str]]): YAML or JSON files and folders of them; "-" is standard input.
+    observed (Sequence[str | os.PathLike[str]]): what `kubectl get -o yaml` printed.
+    endpoints (Sequence[str | os.PathLike[str]]): maps "namespace/service:port: [address:port, ...]".
+Returns:
+    CheckedFiles: the set, with warnings.
+Raises:
+    SpecError: ``diagnostics`` holds every problem at once, unreadable files too.)doc");
+}
+
+void bind_results(py::module_& m) {
+  py::class_<LogRecord>(m, "LogRecord", "One thing that happened.")
+      .def_property_readonly(
+          "level", [](const LogRecord& r) { return to_string(r.level); }, "str: debug, info, warning or error.")
+      .def_readonly("component", &LogRecord::component, "str: stack, dhcp, dns, proxy or admin.")
+      .def_readonly("message", &LogRecord::message, "str: a fixed sentence.")
+      .def_property_readonly(
+          "fields",
+          [](const LogRecord& r) {
+            py::dict fields;
+            for (const auto& [name, value] : r.fields) fields[printed_text(name)] = printed_text(value);
+            return fields;
+          },
+          "dict[str, str]: what varies.");
+  py::class_<StackEvent> event(m, "StackEvent", "Something that happened in a running stack.");
+  py::native_enum<StackEvent::Kind>(event, "Kind", "enum.Enum", "What happened.")
+      .value("lease", StackEvent::Kind::lease)
+      .value("reloaded", StackEvent::Kind::reloaded)
+      .value("reload_refused", StackEvent::Kind::reload_refused)
+      .finalize();
+  event.def_readonly("kind", &StackEvent::kind, "StackEvent.Kind.")
+      .def_readonly("lease", &StackEvent::lease, "dhcp.LeaseEvent | None: with Kind.lease.")
+      .def_property_readonly(
+          "diagnostics", [](const StackEvent& e) { return to_list(e.diagnostics); },
+          "list[Diagnostic]: why a reload was refused, or its warnings.");
+  py::class_<StackListener>(m, "StackListener", "A socket that a stack listens on.")
+      .def_readonly("service", &StackListener::service, "str: dhcp, dns, proxy, admin or observe.")
+      .def_readonly("owner", &StackListener::owner,
+                    "str: the object that asked for it, \"namespace/name\"; may be empty.")
+      .def_readonly("configured", &StackListener::configured, "Endpoint.")
+      .def_readonly("bound", &StackListener::bound, "Endpoint: with the port that is really used.");
+  py::class_<RouteExplanation>(m, "RouteExplanation", "Where a connection would go, and why.")
+      .def_readonly("proxy", &RouteExplanation::proxy, "str: the Infra or ProxyServer, \"namespace/name\".")
+      .def_readonly("listener", &RouteExplanation::listener, "Endpoint: as configured.")
+      .def_readonly("server_name", &RouteExplanation::server_name, "str: as asked; empty: none.")
+      .def_readonly("source", &RouteExplanation::source, "IPv4Address | IPv6Address.")
+      .def_readonly("source_cluster", &RouteExplanation::source_cluster,
+                    "str: the cluster the source belongs to; empty: none known.")
+      .def_readonly("rule", &RouteExplanation::rule, "str: from a closed set, such as \"exact\".")
+      .def_readonly("matched", &RouteExplanation::matched, "str: the name or wildcard that matched; empty: none.")
+      .def_readonly("backend", &RouteExplanation::backend, "str: empty: the connection is closed.")
+      .def_readonly("targets", &RouteExplanation::targets,
+                    "list[str]: \"address:port\", or one name that is resolved.");
+  py::class_<StackZone>(m, "StackZone", "A zone as one set of clients sees it.")
+      .def_readonly("server", &StackZone::server, "str: the Infra or DNSServer, \"namespace/name\".")
+      .def_readonly("view", &StackZone::view, "str.")
+      .def_readonly("clients", &StackZone::clients, "list[IPv4Network | IPv6Network].")
+      .def_property_readonly(
+          "zone", [](const StackZone& z) { return std::const_pointer_cast<dns::Zone>(z.zone); }, "dns.Zone.");
+  py::class_<StackStats>(m, "StackStats", "Counters since start.")
+      .def_readonly("dhcp", &StackStats::dhcp, "dhcp.ServerStats.")
+      .def_readonly("dns", &StackStats::dns, "dict[str, dns.ServerStats]: by owner.")
+      .def_readonly("proxies", &StackStats::proxies, "dict[str, proxy.EngineStats]: by owner.")
+      .def_readonly("reloads", &StackStats::reloads, "int.")
+      .def_readonly("reloads_refused", &StackStats::reloads_refused, "int.");
+}
+
+std::unique_ptr<StackOwner> make_stack(const Paths& files, std::vector<spec::SourceText> texts, const Paths& observed,
+                                       const Paths& endpoints, const std::filesystem::path& state_dir,
+                                       std::vector<IpAddress> pod_addresses,
+                                       std::map<std::uint16_t, std::uint16_t> port_map,
+                                       const std::filesystem::path& admin_socket, std::optional<Endpoint> admin_tcp,
+                                       std::optional<Endpoint> observe, bool watch, py::object on_event,
+                                       py::object log) {
+  StackOptions options;
+  options.files = strings(files);
+  options.texts = std::move(texts);
+  options.observed = strings(observed);
+  options.endpoints = strings(endpoints);
+  options.state_dir = state_dir.string();
+  options.pod_addresses = std::move(pod_addresses);
+  options.port_map = std::move(port_map);
+  options.admin_socket = admin_socket.string();
+  options.admin_tcp = admin_tcp;
+  options.observe = observe;
+  options.watch = watch;
+  return std::make_unique<StackOwner>(std::move(options), std::move(on_event), std::move(log));
+}
+
+constexpr const char* kStackDoc = R"doc(DHCP, DNS and proxy of one set of specs, in a thread of their own.
+
+A context manager: serves inside the `with` block. Methods may be called from any thread, but not from its own callbacks.)doc";
+
+constexpr const char* kInitDoc = R"doc(Describe a stack; nothing is read or bound before start().
+
+Args:
+    files (Sequence[str | os.PathLike[str]]): one set, YAML or JSON; "-" is standard input; read again at each reload.
+    texts (Sequence[spec.SourceText]): the same, from memory.
+    observed (Sequence[str | os.PathLike[str]]): what `kubectl get -o yaml` printed.
+    endpoints (Sequence[str | os.PathLike[str]]): maps "namespace/service:port: [address:port, ...]".
+    state_dir (str | os.PathLike[str]): holds the leases; needed when the set has DHCP; must exist.
+    pod_addresses (Sequence[str | IPv4Address | IPv6Address]): DNS and proxy listen here as well.
+    port_map (Mapping[int, int]): binds another port than the configured one; 0 lets the system choose.
+    admin_socket (str | os.PathLike[str]): path of the admin unix socket; empty: none.
+    admin_tcp (Endpoint | None): admin over TCP, on a loopback address.
+    observe (Endpoint | None): read-only /healthz, /readyz, /metrics.
+    watch (bool): reload when a file changes.
+    on_event (Callable[[StackEvent], object] | None): called on the stack's thread; what it raises goes to sys.unraisablehook.
+    log (Callable[[LogRecord], object] | None): likewise, for each log record.
+Raises:
+    ValueError: an address is none.)doc";
+
+void bind_stack_class(py::module_& m) {
+  py::class_<StackOwner>(m, "Stack", kStackDoc)
+      .def(py::init(&make_stack), py::arg("files") = py::tuple(), py::kw_only(), py::arg("texts") = py::tuple(),
+           py::arg("observed") = py::tuple(), py::arg("endpoints") = py::tuple(), py::arg("state_dir") = "",
+           py::arg("pod_addresses") = py::tuple(), py::arg("port_map") = py::dict(), py::arg("admin_socket") = "",
+           py::arg("admin_tcp") = py::none(), py::arg("observe") = py::none(), py::arg("watch") = false,
+           py::arg("on_event") = py::none(), py::arg("log") = py::none(), kInitDoc)
+      .def("__enter__",
+           [](py::object self) {
+             self.cast<StackOwner&>().start();
+             return self;
+           })
+      .def(
+          "__exit__", [](StackOwner& s, const py::object&, const py::object&, const py::object&) { s.stop(); },
+          py::arg("kind"), py::arg("error"), py::arg("traceback"))
+      .def("start", &StackOwner::start, R"doc(Read, check and bind everything, then serve; all or nothing.
+
+Raises:
+    SpecError: the set is wrong.
+    OSError: a socket can't be bound or the state folder can't be used.
+    Error: it runs already, or was stopped.)doc")
+      .def("stop", &StackOwner::stop,
+           "Take no more clients, let tunnels and disk writes finish (five seconds at most), close everything. "
+           "Idempotent.")
+      .def(
+          "reload", [](StackOwner& s) { return to_list(s.with([](Stack& stack) { return stack.reload().value(); })); },
+          R"doc(Read the files again and serve what they say.
+
+Returns:
+    list[Diagnostic]: warnings.
+Raises:
+    SpecError: the new set is wrong; the old one is served on, unchanged.)doc")
+      .def_property_readonly(
+          "is_running", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.is_running(); }); }, "bool.")
+      .def(
+          "troubles", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.troubles(); }); },
+          "list[str]: one sentence per trouble; empty when all is well.")
+      .def(
+          "listeners", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.listeners(); }); },
+          "list[StackListener]: bound sockets.")
+      .def(
+          "leases", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.leases(); }); },
+          "list[dhcp.Lease]: ordered by address.")
+      .def(
+          "zones", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.zones(); }); },
+          "list[StackZone]: one per view and zone.")
+      .def(
+          "stats", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.stats(); }); },
+          "StackStats: counters now.")
+      .def(
+          "route",
+          [](StackOwner& s, const std::string& name, std::uint16_t port, const IpAddress& source) {
+            return s.with([&](Stack& stack) { return stack.route(name, port, source); });
+          },
+          py::arg("server_name"), py::arg("port"), py::arg("source"), R"doc(Ask where a connection would go.
+
+Args:
+    server_name (str): as in the ClientHello; empty: none was sent.
+    port (int): as configured, 1 to 65535.
+    source (str | IPv4Address | IPv6Address): the client.
+Returns:
+    list[RouteExplanation]: one per proxy that listens on the port.)doc")
+      .def(
+          "warnings", [](StackOwner& s) { return to_list(s.with([](Stack& stack) { return stack.warnings(); })); },
+          "list[Diagnostic]: warnings of the set that is served.")
+      .def(
+          "metrics", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.metrics(); }); },
+          "str: Prometheus text exposition format 0.0.4.");
+}
+
+}  // namespace
+
+void bind_stack(py::module_& m) {
+  bind_check(m);
+  bind_results(m);
+  bind_stack_class(m);
+}
+
+}  // namespace hcpnet::python

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "errors.hpp"
+
+#include <boost/system/system_error.hpp>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "text.hpp"
+
+namespace py = pybind11;
+
+namespace hcpnet::python {
+namespace {
+
+// Kept for the life of the process: an exception may be on its way while modules are torn down.
+PyObject* error_class = nullptr;
+PyObject* wire_error_class = nullptr;
+PyObject* spec_error_class = nullptr;
+
+PyObject* make_class(py::module_& m, const char* name, const char* doc, const py::tuple& bases,
+                     const py::dict& attributes) {
+  PyObject* made =
+      PyErr_NewExceptionWithDoc(("hcpnet." + std::string(name)).c_str(), doc, bases.ptr(), attributes.ptr());
+  if (made == nullptr) throw py::error_already_set();
+  m.attr(name) = py::reinterpret_borrow<py::object>(made);
+  return made;
+}
+
+void raise(PyObject* type, const py::str& message, const char* attribute, const py::object& value) {
+  const py::object error = py::reinterpret_borrow<py::object>(type)(message);
+  error.attr(attribute) = value;
+  PyErr_SetObject(type, error.ptr());
+}
+
+bool is_system(const boost::system::error_code& code) {
+  return code.category() == boost::system::system_category() || code.category() == boost::system::generic_category();
+}
+
+void raise_system_error(const boost::system::system_error& error) {
+  const boost::system::error_code& code = error.code();
+  if (is_system(code))  // OSError(errno, text) chooses PermissionError, FileNotFoundError and so on by itself
+    PyErr_SetObject(PyExc_OSError, py::make_tuple(code.value(), printed_text(error.what())).ptr());
+  else if (std::string_view(code.category().name()).starts_with("hcpnet."))
+    raise(wire_error_class, printed_text(error.what()), "code", py::str(code.message()));
+  else
+    PyErr_SetObject(error_class, printed_text(error.what()).ptr());
+}
+
+void translate(std::exception_ptr pointer) {
+  try {
+    if (pointer) std::rethrow_exception(pointer);
+  } catch (const SpecError& error) {
+    raise(spec_error_class, printed_text(error.what()), "diagnostics", to_list(error.diagnostics()));
+  } catch (const boost::system::system_error& error) {
+    raise_system_error(error);
+  } catch (const UseError& error) {
+    PyErr_SetObject(error_class, printed_text(error.what()).ptr());
+  }
+}
+
+}  // namespace
+
+py::list to_list(const Diagnostics& diagnostics) {
+  py::list list;
+  for (const Diagnostic& diagnostic : diagnostics) list.append(py::cast(diagnostic));
+  return list;
+}
+
+void bind_errors(py::module_& m) {
+  const py::handle exception(PyExc_Exception);
+  const py::handle value_error(PyExc_ValueError);
+  error_class = make_class(m, "Error", "Base of the errors of hcpnet. Errors of the operating system are OSError.",
+                           py::make_tuple(exception), {});
+  wire_error_class =
+      make_class(m, "WireError", "Bytes from outside that cannot be read. ``code`` is the reason, from a closed set.",
+                 py::make_tuple(py::handle(error_class), value_error), py::dict(py::arg("code") = ""));
+  spec_error_class =
+      make_class(m, "SpecError", "Specs with problems. ``diagnostics`` holds every one of them, warnings too.",
+                 py::make_tuple(py::handle(error_class), value_error), py::dict(py::arg("diagnostics") = py::list()));
+  py::register_exception_translator(&translate);
+}
+
+}  // namespace hcpnet::python

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stack_owner.hpp"
+
+#include <unistd.h>
+
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "errors.hpp"
+
+namespace py = pybind11;
+
+namespace hcpnet::python {
+namespace {
+
+/// Stacks that exist, guarded by the GIL.
+std::set<StackOwner*>& owners() {
+  static auto* set = new std::set<StackOwner*>;  // never destroyed: a stack may outlive every static object
+  return *set;
+}
+
+/// At interpreter exit: from then on a thread that asks for the GIL is ended where it stands, and takes the process
+/// with it.
+void stop_all() {
+  while (!owners().empty()) {
+    StackOwner* owner = *owners().begin();
+    owners().erase(owner);
+    owner->stop();
+  }
+}
+
+void stop_all_at_exit() {
+  static bool registered = false;
+  if (std::exchange(registered, true)) return;
+  py::module_::import("atexit").attr("register")(py::cpp_function(&stop_all));
+}
+
+std::shared_ptr<Callback> make_callback(py::object function, const void* owner) {
+  if (function.is_none()) return nullptr;
+  if (PyCallable_Check(function.ptr()) == 0) throw py::type_error("a callback must be callable or None");
+  return std::make_shared<Callback>(std::move(function), owner);
+}
+
+}  // namespace
+
+thread_local const void* Callback::current_owner = nullptr;
+
+void Callback::call(const std::function<py::object()>& argument) noexcept {
+  const py::object function = function_;  // its own reference: close() may come while the call runs
+  if (!function) return;
+  try {
+    function(argument());
+  } catch (py::error_already_set& error) {
+    error.discard_as_unraisable(function);
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    PyErr_WriteUnraisable(function.ptr());
+  }
+}
+
+StackOwner::StackOwner(StackOptions options, py::object on_event, py::object log)
+    : process_(::getpid()),
+      on_event_(make_callback(std::move(on_event), this)),
+      log_(make_callback(std::move(log), this)) {
+  if (on_event_) options.on_event = [callback = on_event_](const StackEvent& event) { (*callback)(event); };
+  if (log_) options.log = [callback = log_](const LogRecord& record) { (*callback)(record); };
+  stack_ = std::make_unique<Stack>(std::move(options));
+  stop_all_at_exit();
+  owners().insert(this);
+}
+
+StackOwner::~StackOwner() {
+  owners().erase(this);
+  for (const auto& callback : {on_event_, log_})
+    if (callback) callback->close();
+  if (is_forked()) {
+    static_cast<void>(stack_.release());  // its thread exists in the parent only; there is nobody to wait for
+  } else if (Callback::is_inside(this)) {
+    std::thread([stack = std::move(stack_)] {}).detach();  // a thread cannot wait for its own end
+  } else {
+    const py::gil_scoped_release no_gil;
+    stack_.reset();
+  }
+}
+
+void StackOwner::start() {
+  require_usable();
+  const py::gil_scoped_release no_gil;
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::started) throw UseError("the stack runs already");
+  if (state_ == State::stopped) throw UseError("a stopped stack does not start again; make a new one");
+  stack_->start();
+  state_ = State::started;
+}
+
+void StackOwner::stop() {
+  if (is_forked()) return;
+  require_usable();
+  {
+    const py::gil_scoped_release no_gil;
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(state_, State::stopped) == State::started) stack_->stop();
+  }
+  // A callback often refers to what holds the stack; Python's garbage collector cannot see through us, so the circle is
+  // cut here.
+  for (const auto& callback : {on_event_, log_})
+    if (callback) callback->close();
+}
+
+bool StackOwner::is_forked() const {
+  return ::getpid() != process_;
+}
+
+void StackOwner::require_usable() const {
+  if (is_forked()) throw UseError("this stack belongs to the process that made it; after a fork make a new one");
+  if (Callback::is_inside(this)) throw UseError("a callback must not call the stack that called it");
+}
+
+}  // namespace hcpnet::python

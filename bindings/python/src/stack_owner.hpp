@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <pybind11/pybind11.h>
+#include <sys/types.h>
+
+#include <hcpnet/stack.hpp>
+#include <memory>
+#include <mutex>
+
+namespace hcpnet::python {
+
+/// A Python callable that the thread of a stack calls. Whatever it raises goes to sys.unraisablehook; nothing leaves
+/// it. Everything but construction of an empty one needs the GIL or takes it.
+class Callback {
+ public:
+  Callback(pybind11::object function, const void* owner) : function_(std::move(function)), owner_(owner) {}
+
+  template <class Value>
+  void operator()(const Value& value) noexcept {
+    const pybind11::gil_scoped_acquire gil;
+    const Inside inside(owner_);
+    call([&] { return pybind11::cast(value); });
+  }
+  /// Lets go of the function; later calls do nothing. Needs the GIL.
+  void close() { function_ = pybind11::object(); }
+  /// Whether this thread is inside a callback of `owner`.
+  static bool is_inside(const void* owner) noexcept { return current_owner == owner; }
+
+ private:
+  struct Inside {
+    explicit Inside(const void* owner) noexcept { current_owner = owner; }
+    ~Inside() { current_owner = nullptr; }
+  };
+  void call(const std::function<pybind11::object()>& argument) noexcept;
+
+  static thread_local const void* current_owner;
+  pybind11::object function_;
+  const void* owner_;
+};
+
+/// A Stack as Python needs it: every wait is without the GIL, and no order of calls, threads, garbage collection, fork
+/// or interpreter exit makes it hang.
+class StackOwner {
+ public:
+  StackOwner(StackOptions options, pybind11::object on_event, pybind11::object log);
+  ~StackOwner();
+  StackOwner(const StackOwner&) = delete;
+  StackOwner& operator=(const StackOwner&) = delete;
+
+  void start();
+  void stop();
+
+  /// Runs `work` on the stack without the GIL, one call at a time: a call must not meet the end of the thread that
+  /// would answer it.
+  template <class Work>
+  auto with(Work work) {
+    require_usable();
+    const pybind11::gil_scoped_release no_gil;
+    const std::lock_guard lock(mutex_);
+    return work(*stack_);
+  }
+
+ private:
+  enum class State : std::uint8_t { idle, started, stopped };
+
+  void require_usable() const;
+  [[nodiscard]] bool is_forked() const;
+
+  const pid_t process_;
+  std::shared_ptr<Callback> on_event_, log_;
+  std::unique_ptr<Stack> stack_;
+  std::mutex mutex_;           ///< never waited for with the GIL held
+  State state_ = State::idle;  ///< under mutex_
+};
+
+}  // namespace hcpnet::python

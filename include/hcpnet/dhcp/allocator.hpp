@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <hcpnet/dhcp/config.hpp>
+#include <hcpnet/dhcp/lease.hpp>
+#include <hcpnet/net.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hcpnet::dhcp {
+
+struct AllocatorLimits {
+  std::chrono::seconds offer_hold{10};      ///< an offered address waits this long for its REQUEST
+  std::chrono::seconds decline_hold{3600};  ///< a declined address stays out of use
+  std::size_t max_offers = 65'536;          ///< at a time; beyond it nothing new is offered
+  std::size_t max_leases =
+      4'194'304;  ///< kept in memory, ended ones included; beyond it only ended ones are used again
+};
+
+/// Which client has which address of one subnet, and which address is next.
+///
+/// Identity is the hardware address: one lease per MAC (cloned images share client identifiers; the MAC of a virtual
+/// machine is its own). An address is given in this order: the client's reservation; its present binding; its previous
+/// one while nobody took it (RFC 2131 section 4.3.1); the one it asks for; what it was offered before; the lowest that
+/// was never used; the one that has been out of use longest. Network, broadcast, server, router and DNS addresses, and
+/// other clients' reservations, are never given. Each step takes constant time, or logarithmic in the number of leases,
+/// whatever the size of the pool. Pure: the time comes as an argument and must not go back. One thread.
+class Allocator {
+ public:
+  using Time = std::chrono::sys_seconds;
+
+  /// What a client may do with an address.
+  enum class Claim : std::uint8_t {
+    own,      ///< bound or offered to it
+    retired,  ///< bound to it, but not its to renew: outside today's pools, or reserved (the client's own reservation
+              ///< elsewhere included)
+    free,     ///< nobody's; may be bound
+    taken,    ///< somebody else's, or declined
+    outside,  ///< not given to this client: outside pools and reservations
+  };
+  struct Held {
+    Ipv4 address;
+    LeaseState state;  ///< bound, released or expired
+  };
+  struct Usage {
+    std::uint64_t pool_size = 0, bound = 0, offered = 0, declined = 0;
+  };
+
+  explicit Allocator(const Subnet& subnet, AllocatorLimits limits = {});
+  ~Allocator();
+  Allocator(Allocator&&) noexcept;
+  Allocator& operator=(Allocator&&) noexcept;
+
+  /// Takes other pools and reservations; leases and offers stay.
+  void reconfigure(const Subnet& subnet);
+  /// Takes what was stored, before the first client. Where one client has two bindings the newer wins; the other,
+  /// ended, is returned to be stored again.
+  std::vector<Lease> restore(std::vector<Lease> leases, Time now);
+
+  /// An address for a DISCOVER, held for this client. nullopt: none left.
+  std::optional<Ipv4> offer(const MacAddress& mac, std::optional<Ipv4> requested, Time now);
+  /// Forgets what was offered to this client.
+  void withdraw(const MacAddress& mac);
+
+  /// The client's binding, present or previous.
+  [[nodiscard]] std::optional<Held> find(const MacAddress& mac) const;
+  [[nodiscard]] Claim claim(const MacAddress& mac, Ipv4 address) const;
+  [[nodiscard]] std::optional<Ipv4> reservation(const MacAddress& mac) const;
+
+  /// Binds, or renews. The new lease is the last event; an older binding of the same client ends first. It counts as a
+  /// lease only after confirm(). Precondition: claim() is own or free.
+  std::vector<LeaseEvent> bind(const MacAddress& mac, Ipv4 address, std::string client_id, std::string host_name,
+                               Time now);
+  /// The binding is on disk.
+  void confirm(const MacAddress& mac, Ipv4 address);
+  /// The binding did not reach the disk: a new one becomes an offer again, so that the client may ask once more.
+  void revert(const MacAddress& mac, Ipv4 address, Time now);
+
+  /// RFC 2131 section 4.3.4. nullopt: it is not this client's.
+  std::optional<LeaseEvent> release(const MacAddress& mac, Ipv4 address, Time now);
+  /// RFC 2131 section 4.3.3. nullopt: it is not this client's.
+  std::optional<LeaseEvent> decline(const MacAddress& mac, Ipv4 address, Time now);
+
+  /// Ends what is due, at most `max` leases and as many offers; returns the leases that expired.
+  std::vector<LeaseEvent> expire(Time now, std::size_t max);
+  /// When expire() next has work; may be early, never late.
+  [[nodiscard]] std::optional<Time> next_due() const;
+
+  /// Confirmed leases of every state, ordered by address.
+  [[nodiscard]] std::vector<Lease> leases() const;
+  [[nodiscard]] Usage usage() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hcpnet::dhcp

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <hcpnet/bytes.hpp>
+#include <hcpnet/dhcp/allocator.hpp>
+#include <hcpnet/dhcp/config.hpp>
+#include <hcpnet/dhcp/lease.hpp>
+#include <hcpnet/dhcp/message.hpp>
+#include <hcpnet/net.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hcpnet::dhcp {
+
+struct ResponderLimits {
+  MessageLimits message;
+  AllocatorLimits allocator;
+  std::size_t max_reply_bytes = 1472;  ///< UDP payload of one Ethernet frame; a client's option 57 may lower it
+  std::size_t default_reply_bytes =
+      548;  ///< for a client that says nothing: RFC 2131 section 2, 576 bytes with IP and UDP headers
+  std::size_t max_client_id_bytes = 512;     ///< a longer option 61 makes the message malformed
+  std::size_t max_expired_per_message = 64;  ///< leases that end while one message is handled
+};
+
+/// Where a reply goes (RFC 2131 section 4.1).
+enum class Delivery : std::uint8_t {
+  relay,      ///< to giaddr, port 67
+  address,    ///< to an address that the client already uses, port 68
+  hardware,   ///< to yiaddr, port 68, in a frame to the client's hardware address: nobody answers ARP for yiaddr yet
+  broadcast,  ///< to 255.255.255.255, port 68
+};
+
+struct Reply {
+  MessageType type = MessageType::offer;
+  std::vector<std::uint8_t> packet;
+  Delivery delivery = Delivery::broadcast;
+  Ipv4 source{};  ///< the subnet's server_id
+  Endpoint destination{};
+  MacAddress hardware{};  ///< with Delivery::hardware
+};
+
+/// A change of the lease table, to be written before the reply leaves.
+struct LeaseChange {
+  std::size_t subnet = 0;  ///< index in Config::subnets
+  LeaseEvent event;
+};
+
+/// What one message led to.
+struct Outcome {
+  std::optional<MessageType> type;  ///< of the request, as far as it could be read
+  std::string_view dropped;         ///< why there is no reply, a fixed word; empty when all is as it should be
+  std::size_t subnet = 0;           ///< index in Config::subnets of the subnet that dealt with it
+  std::optional<Reply> reply;
+  std::vector<LeaseChange> changes;  ///< in order; the reply may leave only when all of them are durable
+  std::size_t omitted_options = 0;   ///< did not fit into the reply
+};
+
+/// The server's side of RFC 2131 section 4.3 for any number of subnets: message and time in, reply and changes out.
+///
+/// Pure: no sockets, no clock, no disk. The caller writes the changes, then calls settle() with the result, and sends
+/// the reply only if they were written. One thread; the time must not go back.
+class Responder {
+ public:
+  using Time = Allocator::Time;
+
+  /// Precondition: server_id and cidr of the subnets differ, and lease times are at least a second.
+  explicit Responder(Config config, ResponderLimits limits = {});
+  ~Responder();
+  Responder(Responder&&) noexcept;
+  Responder& operator=(Responder&&) noexcept;
+
+  [[nodiscard]] const Config& config() const noexcept;
+  /// Serves `config` from now on, with the leases and offers of before. Precondition: the same subnets, by cidr, in the
+  /// same order.
+  void replace(Config config);
+  /// Takes what was stored for a subnet, before the first message. Returns changes to be stored again.
+  std::vector<LeaseChange> restore(std::size_t subnet, std::vector<Lease> leases, Time now);
+
+  /// Deals with a UDP payload that came in on the interface of `subnet`.
+  Outcome handle(ByteView payload, std::size_t subnet, Time now);
+  /// Tells whether the changes of an outcome are durable.
+  void settle(const std::vector<LeaseChange>& changes, bool is_durable, Time now);
+
+  /// Ends what is due: at most `max` leases per subnet.
+  std::vector<LeaseChange> expire(Time now, std::size_t max);
+  [[nodiscard]] std::optional<Time> next_due() const;
+
+  [[nodiscard]] std::vector<Lease> leases() const;  ///< durable ones, ordered by address
+  [[nodiscard]] Allocator::Usage usage(std::size_t subnet) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hcpnet::dhcp

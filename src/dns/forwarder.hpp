@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <hcpnet/dns/config.hpp>
+#include <hcpnet/log.hpp>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dns/query.hpp"
+#include "dns/query_handler.hpp"
+#include "dns/random_source.hpp"
+#include "dns/reply_cache.hpp"
+#include "dns/resolv_conf_file.hpp"
+#include "dns/upstream_exchange.hpp"
+#include "runtime/timer_queue.hpp"
+
+namespace hcpnet::dns {
+
+struct ForwarderOptions {
+  std::size_t max_pending = 4096;  ///< clients' queries that wait; each question in flight also holds a socket
+  std::chrono::milliseconds upstream_timeout{2'000};
+  std::chrono::milliseconds deadline{4'500};  ///< for all upstreams together: before a stub resolver's 5 s
+  std::size_t max_cache_bytes = 8 * 1024 * 1024;
+  std::string resolv_conf_path;
+  std::function<bool(const Endpoint&)> is_own_listener;
+  Logger log;
+};
+
+/// Shared by all forwarders of a server, old and new.
+struct ForwarderCounters {
+  std::uint64_t forwarded = 0;  ///< questions sent to an upstream
+  std::uint64_t failures = 0;   ///< questions that no upstream answered
+  std::uint64_t cache_hits = 0;
+  std::uint64_t coalesced = 0;        ///< queries that joined a question in flight
+  std::uint64_t foreign_replies = 0;  ///< datagrams that were not the reply
+  std::uint64_t refused_limit = 0;    ///< queries beyond max_pending
+  std::uint64_t own_upstreams = 0;    ///< upstreams left out because they are this server
+  std::uint64_t pending = 0;          ///< now
+};
+
+/// Asks the upstreams, in their order, for what no zone owns, and remembers what they say.
+///
+/// An upstream that let a question time out is asked last for kSuspicion. A question that two clients ask at once goes
+/// out once; a loop of forwarders that leads back here thus ends in waiting for itself, and in SERVFAIL at the
+/// deadline. One thread.
+class Forwarder : public std::enable_shared_from_this<Forwarder> {
+ public:
+  /// RFC 9520 section 3.2: at least one second, at most five.
+  static constexpr std::chrono::seconds kFailureLifetime{2};
+  static constexpr std::chrono::seconds kSuspicion{10};
+
+  Forwarder(boost::asio::any_io_executor executor, std::shared_ptr<runtime::TimerQueue> timers, Forwarding forwarding,
+            ForwarderOptions options, std::shared_ptr<ForwarderCounters> counters);
+
+  /// From the cache; 0 when it is not there.
+  [[nodiscard]] std::size_t answer_from_cache(const Query& query, Transport transport, std::span<std::uint8_t> out);
+  /// Asks. `later` is called exactly once, never from here; or the result is a reply in `out` and `later` is dropped.
+  [[nodiscard]] std::size_t ask(ByteView bytes, const Query& query, Transport transport, std::span<std::uint8_t> out,
+                                ReplyLater later);
+  /// Drops everyone who waits.
+  void stop();
+
+  [[nodiscard]] const Forwarding& forwarding() const noexcept { return forwarding_; }
+  [[nodiscard]] const ReplyCache& cache() const noexcept { return cache_; }
+
+ private:
+  struct Waiter {
+    std::vector<std::uint8_t> query;
+    Transport transport;
+    ReplyLater later;
+  };
+  struct Pending {
+    std::string key;
+    UpstreamQuestion question;
+    std::vector<Waiter> waiters;
+    std::vector<Endpoint> upstreams;  ///< to be asked, in this order
+    std::size_t next = 0;
+    std::size_t first_round = 0;  ///< those after it are second attempts
+    runtime::TimerQueue::Time deadline;
+    std::shared_ptr<UpstreamExchange> exchange;
+  };
+  using PendingPtr = std::shared_ptr<Pending>;
+
+  std::vector<Endpoint> upstreams_now();
+  void begin(const Query& query, std::string key, Waiter waiter);
+  void ask_next(const PendingPtr& pending);
+  void on_result(const PendingPtr& pending, const Endpoint& upstream, Result<Message> result);
+  void accept(const PendingPtr& pending, Message reply);
+  void give_up(const PendingPtr& pending);
+  void tell(Pending& pending, const StoredReply* reply);
+  std::size_t render(const StoredReply* reply, const Query& query, Transport transport, std::uint32_t age_seconds,
+                     std::span<std::uint8_t> out) const;
+
+  std::shared_ptr<runtime::TimerQueue> timers_;
+  Forwarding forwarding_;
+  ForwarderOptions options_;
+  std::shared_ptr<ForwarderCounters> counters_;
+  std::shared_ptr<ExchangeContext> context_;
+  RandomSource random_;
+  ReplyCache cache_;
+  ResolvConfFile resolv_conf_;
+  std::map<Endpoint, runtime::TimerQueue::Time> suspected_until_;
+  std::unordered_map<std::string, PendingPtr> pending_;
+  std::vector<std::uint8_t> scratch_;
+};
+
+}  // namespace hcpnet::dns

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dns/resolv_conf_file.hpp"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "dns/resolv_conf.hpp"
+
+namespace hcpnet::dns {
+
+const std::vector<Endpoint>& ResolvConfFile::servers(Clock::SteadyTime now) {
+  if (checked_ && now < *checked_ + kCheckInterval) return servers_;
+  checked_ = now;
+  const auto signature = sign();
+  if (signature && signature != signature_) {
+    signature_ = signature;
+    read();
+  }
+  return servers_;
+}
+
+std::optional<ResolvConfFile::Signature> ResolvConfFile::sign() const {
+  struct stat status{};
+  if (stat(path_.c_str(), &status) != 0) return std::nullopt;
+  return Signature(status.st_dev, status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_size);
+}
+
+void ResolvConfFile::read() {
+  std::ifstream file(path_, std::ios::binary);
+  std::string text(kMaxFileBytes, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return;
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  servers_ = parse_resolv_conf(text);
+}
+
+}  // namespace hcpnet::dns

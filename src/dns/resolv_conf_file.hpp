@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <hcpnet/clock.hpp>
+#include <hcpnet/net.hpp>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace hcpnet::dns {
+
+/// The name servers of a resolv.conf, read again when the file has changed. One thread.
+class ResolvConfFile {
+ public:
+  /// The file is looked at no more often than this.
+  static constexpr std::chrono::seconds kCheckInterval{1};
+  static constexpr std::size_t kMaxFileBytes = 64 * 1024;
+
+  explicit ResolvConfFile(std::string path) : path_(std::move(path)) {}
+
+  /// As the file says at `now` or up to kCheckInterval before. A file that can't be read keeps what was known.
+  [[nodiscard]] const std::vector<Endpoint>& servers(Clock::SteadyTime now);
+
+ private:
+  using Signature = std::tuple<std::uint64_t, std::uint64_t, std::int64_t, std::int64_t, std::int64_t>;
+  [[nodiscard]] std::optional<Signature> sign() const;
+  void read();
+
+  std::string path_;
+  std::vector<Endpoint> servers_;
+  std::optional<Clock::SteadyTime> checked_;
+  std::optional<Signature> signature_;  ///< of what was read: device, file, time, nanoseconds, size
+};
+
+}  // namespace hcpnet::dns

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dns/udp_listener.hpp"
+
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/system/system_error.hpp>
+#include <cerrno>
+#include <cstring>
+
+#include "dns/endpoints.hpp"
+
+namespace hcpnet::dns {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::udp;
+
+/// How many batches are read before other sockets get their turn.
+constexpr int kMaxBatches = 8;
+
+void enable(int socket, int level, int option, const char* what) {
+  const int on = 1;
+  if (setsockopt(socket, level, option, &on, sizeof on) != 0)
+    throw boost::system::system_error(errno, boost::system::system_category(), what);
+}
+
+/// Path MTU messages are easily forged; replies are small enough for any path (RFC 9715). Kernels without it do
+/// without.
+void ignore_path_mtu(int socket, bool is_v4) noexcept {
+  const int mode = is_v4 ? IP_PMTUDISC_OMIT : IPV6_PMTUDISC_OMIT;
+  if (is_v4)
+    setsockopt(socket, IPPROTO_IP, IP_MTU_DISCOVER, &mode, sizeof mode);
+  else
+    setsockopt(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &mode, sizeof mode);
+}
+
+/// Turns the control message that told the destination into the one that sets the source.
+void keep_only_address(msghdr& message) noexcept {
+  cmsghdr* control = CMSG_FIRSTHDR(&message);
+  if (control == nullptr) return;
+  if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_PKTINFO) {
+    in_pktinfo info;
+    std::memcpy(&info, CMSG_DATA(control), sizeof info);
+    info.ipi_ifindex = 0;  // the routing table decides, as for any reply
+    info.ipi_spec_dst = info.ipi_addr;
+    std::memcpy(CMSG_DATA(control), &info, sizeof info);
+  } else if (control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == IPV6_PKTINFO) {
+    in6_pktinfo info;
+    std::memcpy(&info, CMSG_DATA(control), sizeof info);
+    if (!IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr)) info.ipi6_ifindex = 0;
+    std::memcpy(CMSG_DATA(control), &info, sizeof info);
+  }
+}
+
+}  // namespace
+
+UdpListener::UdpListener(asio::any_io_executor executor, const Endpoint& at, QueryHandler& handler, UdpBatch& batch)
+    : socket_(std::move(executor)), handler_(handler), batch_(batch), is_wildcard_(at.address.is_unspecified()) {
+  const bool is_v4 = at.address.is_v4();
+  socket_.open(is_v4 ? udp::v4() : udp::v6());
+  if (!is_v4) socket_.set_option(asio::ip::v6_only(true));
+  if (is_wildcard_ && is_v4) enable(socket_.native_handle(), IPPROTO_IP, IP_PKTINFO, "IP_PKTINFO");
+  if (is_wildcard_ && !is_v4) enable(socket_.native_handle(), IPPROTO_IPV6, IPV6_RECVPKTINFO, "IPV6_RECVPKTINFO");
+  ignore_path_mtu(socket_.native_handle(), is_v4);
+  socket_.bind({to_asio(at.address), at.port});
+  socket_.non_blocking(true);
+}
+
+void UdpListener::close() noexcept {
+  error_code ignored;  // nothing is lost with a UDP socket that can't be closed properly
+  socket_.close(ignored);
+}
+
+void UdpListener::wait() {
+  socket_.async_wait(udp::socket::wait_read, [self = shared_from_this()](error_code ec) {
+    if (!ec && self->socket_.is_open()) self->on_readable();
+  });
+}
+
+void UdpListener::on_readable() {
+  for (int i = 0; i < kMaxBatches; ++i) {
+    const std::size_t received = receive();
+    send(answer(received));
+    if (received < UdpBatch::kMessages) break;
+  }
+  wait();
+}
+
+std::size_t UdpListener::receive() {
+  for (std::size_t i = 0; i < UdpBatch::kMessages; ++i) {
+    UdpBatch::Place& place = batch_.places[i];
+    place.data = {batch_.queries[i].data(), batch_.queries[i].size()};
+    batch_.received[i] = {};
+    msghdr& message = batch_.received[i].msg_hdr;
+    message.msg_name = &place.peer;
+    message.msg_namelen = sizeof place.peer;
+    message.msg_iov = &place.data;
+    message.msg_iovlen = 1;
+    if (is_wildcard_) {
+      message.msg_control = place.control.data();
+      message.msg_controllen = place.control.size();
+    }
+  }
+  const int count =
+      recvmmsg(socket_.native_handle(), batch_.received.data(), UdpBatch::kMessages, MSG_DONTWAIT, nullptr);
+  return count < 0 ? 0 : static_cast<std::size_t>(count);  // an ICMP error of an earlier reply is of no interest here
+}
+
+/// Works out the replies to the received queries; returns how many there are to send.
+std::size_t UdpListener::answer(std::size_t count) {
+  std::size_t replies = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    mmsghdr& received = batch_.received[i];
+    if ((received.msg_hdr.msg_flags & MSG_TRUNC) != 0) {
+      handler_.on_oversize();
+      continue;
+    }
+    const ByteView query = ByteView(batch_.queries[i]).first(received.msg_len);
+    const auto handled = handler_.handle(query, address_of(batch_.places[i].peer), Transport::udp, batch_.out[replies]);
+    batch_.reply_data[replies] = {batch_.out[replies].data(), handled.bytes};
+    if (is_wildcard_) keep_only_address(received.msg_hdr);
+    if (handled.bytes == 0 && !(handled.must_forward && forward(received, query, replies))) continue;
+    batch_.replies[replies] = {received.msg_hdr, 0};
+    batch_.replies[replies].msg_hdr.msg_iov = &batch_.reply_data[replies];
+    ++replies;
+  }
+  return replies;
+}
+
+/// True when the reply is there at once, in place `reply`.
+bool UdpListener::forward(const mmsghdr& received, ByteView query, std::size_t reply) {
+  struct Peer {
+    sockaddr_storage address;
+    socklen_t address_bytes;
+    alignas(cmsghdr) std::array<std::uint8_t, UdpBatch::kControlBytes> control;
+    std::size_t control_bytes;
+  };
+  Peer peer;
+  std::memcpy(&peer.address, received.msg_hdr.msg_name, sizeof peer.address);
+  peer.address_bytes = received.msg_hdr.msg_namelen;
+  peer.control_bytes = is_wildcard_ ? received.msg_hdr.msg_controllen : 0;
+  if (peer.control_bytes > 0) std::memcpy(peer.control.data(), received.msg_hdr.msg_control, peer.control_bytes);
+  const std::size_t size = handler_.forward(
+      query, Transport::udp, batch_.out[reply], [weak = weak_from_this(), peer](ByteView bytes) mutable {
+        const auto self = weak.lock();
+        if (!self || !self->socket_.is_open()) return;
+        iovec data{const_cast<std::uint8_t*>(bytes.data()), bytes.size()};  // sendmsg(2) only reads it
+        msghdr message{};
+        message.msg_name = &peer.address;
+        message.msg_namelen = peer.address_bytes;
+        message.msg_iov = &data;
+        message.msg_iovlen = 1;
+        message.msg_control = peer.control_bytes > 0 ? peer.control.data() : nullptr;
+        message.msg_controllen = peer.control_bytes;
+        if (sendmsg(self->socket_.native_handle(), &message, MSG_DONTWAIT) < 0) self->handler_.on_send_failure();
+      });
+  batch_.reply_data[reply].iov_len = size;
+  return size != 0;
+}
+
+void UdpListener::send(std::size_t count) {
+  for (std::size_t sent = 0; sent < count;) {
+    const int done = sendmmsg(socket_.native_handle(), batch_.replies.data() + sent,
+                              static_cast<unsigned>(count - sent), MSG_DONTWAIT);
+    if (done > 0) {
+      sent += static_cast<std::size_t>(done);
+      continue;
+    }
+    // The first of them could not be sent (no route, or no room): the client asks again; the others have their chance.
+    handler_.on_send_failure();
+    ++sent;
+  }
+}
+
+}  // namespace hcpnet::dns

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dns/upstream_reply.hpp"
+
+#include <algorithm>
+#include <hcpnet/dns/responder.hpp>
+
+#include "dns/folded_name.hpp"
+
+namespace hcpnet::dns {
+namespace {
+
+/// A server that could not even read the question says so without repeating it (RFC 6891 section 7).
+bool is_bare_error(std::uint16_t flags, std::uint16_t questions, ByteView rest) noexcept {
+  const auto code = static_cast<Rcode>(flags & flag::kRcode);
+  return questions == 0 && rest.empty() &&
+         (code == Rcode::formerr || code == Rcode::notimp || code == Rcode::servfail || code == Rcode::refused);
+}
+
+bool starts_with_question(ByteView rest, ByteView question) noexcept {
+  constexpr std::size_t kTypeAndClassBytes = 4;
+  if (rest.size() < question.size()) return false;
+  rest = rest.first(question.size());
+  const std::size_t name_bytes = question.size() - kTypeAndClassBytes;
+  // The name's case may have changed on the way (RFC 4343).
+  return std::ranges::equal(rest.first(name_bytes), question.first(name_bytes), {}, fold, fold) &&
+         std::ranges::equal(rest.subspan(name_bytes), question.subspan(name_bytes));
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> encode_query(const UpstreamQuestion& question) {
+  std::vector<std::uint8_t> bytes(kHeaderBytes + question.question.size() + 11);
+  ByteWriter writer(bytes);
+  writer.u16(question.id);
+  writer.u16(
+      static_cast<std::uint16_t>(flag::kRecursionDesired | (question.checking_disabled ? flag::kCheckingDisabled : 0)));
+  for (const int count : {1, 0, 0, question.has_edns ? 1 : 0}) writer.u16(static_cast<std::uint16_t>(count));
+  writer.bytes(question.question);
+  if (question.has_edns) {
+    writer.u8(0);
+    writer.u16(static_cast<std::uint16_t>(Type::opt));
+    writer.u16(kMaxUdpBytes);
+    writer.u16(0);
+    writer.u16(question.dnssec_ok ? 0x8000 : 0);
+    writer.u16(0);
+  }
+  bytes.resize(writer.size());
+  return bytes;
+}
+
+JudgedReply judge_reply(ByteView bytes, const UpstreamQuestion& asked) {
+  using Verdict = JudgedReply::Verdict;
+  ByteReader reader(bytes);
+  const std::uint16_t id = reader.u16();
+  const std::uint16_t flags = reader.u16();
+  const std::uint16_t questions = reader.u16();
+  reader.skip(6);
+  if (!reader.ok() || id != asked.id || (flags & (flag::kResponse | flag::kOpcode)) != flag::kResponse) return {};
+  const bool is_ours = questions == 1 && starts_with_question(reader.rest(), asked.question);
+  if (!is_ours && !is_bare_error(flags, questions, reader.rest())) return {};
+  if ((flags & flag::kTruncated) != 0) return {Verdict::truncated, {}};
+  auto message = parse_message(bytes);
+  if (!message) return {Verdict::truncated, {}};
+  return {Verdict::accepted, std::move(*message)};
+}
+
+}  // namespace hcpnet::dns

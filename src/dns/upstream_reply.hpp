@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <hcpnet/bytes.hpp>
+#include <hcpnet/dns/message.hpp>
+#include <vector>
+
+namespace hcpnet::dns {
+
+/// One question as it goes to an upstream.
+struct UpstreamQuestion {
+  std::uint16_t id = 0;
+  std::vector<std::uint8_t> question;  ///< name, type, class
+  bool checking_disabled = false;
+  bool dnssec_ok = false;
+  bool has_edns = true;
+};
+[[nodiscard]] std::vector<std::uint8_t> encode_query(const UpstreamQuestion& question);
+
+struct JudgedReply {
+  enum class Verdict : std::uint8_t {
+    foreign,    ///< not the reply to our question: forged, late or junk; keep waiting
+    truncated,  ///< ours, but cut or damaged: to be asked again over TCP
+    accepted,
+  };
+  Verdict verdict = Verdict::foreign;
+  Message message;  ///< with Verdict::accepted
+};
+/// RFC 5452 section 9: identifier and question must be ours; the address is seen to by the socket, which is connected.
+[[nodiscard]] JudgedReply judge_reply(ByteView bytes, const UpstreamQuestion& asked);
+
+}  // namespace hcpnet::dns

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <hcpnet/proxy/route_table.hpp>
+#include <vector>
+
+#include "proxy/claim_set.hpp"
+#include "proxy/name_index.hpp"
+
+namespace hcpnet::proxy {
+
+/// What one port does beyond its names.
+struct PortRules {
+  std::uint16_t port = 0;
+  std::uint8_t max_wildcard_labels = 0;  ///< of the "x" in "*.x": no longer suffix need be tried
+  ClaimSet no_sni;
+  ClaimSet other_sni;
+  ClaimSet not_tls;
+};
+
+/// The allow list of one listener. Its names live in the index under `scope`.
+struct AllowList {
+  Endpoint listener;
+  std::uint32_t scope = 0;
+  std::uint8_t max_wildcard_labels = 0;
+};
+
+/// A RouteConfig made ready for look-ups. Views point into `config`, which never changes afterwards.
+struct CompiledRoutes {
+  RouteConfig config;
+  NameIndex names;                             ///< of all ports (scope = the port) and allow lists (scopes above 65535)
+  std::vector<ClaimSet> claims;                ///< by entry of `names`; those of allow lists are empty
+  std::vector<PortRules> ports;                ///< sorted by port
+  std::vector<AllowList> allow_lists;          ///< sorted by listener
+  std::vector<const Backend*> route_backends;  ///< by route
+
+  [[nodiscard]] const PortRules* find_port(std::uint16_t port) const noexcept;
+  [[nodiscard]] const AllowList* find_allow_list(const Endpoint& listener) const noexcept;
+};
+
+/// Fills `compiled` from its own `config`. Returns every problem; the result is usable only when there is none.
+[[nodiscard]] Diagnostics compile_routes(CompiledRoutes& compiled);
+
+}  // namespace hcpnet::proxy

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spec/build.hpp"
+#include <algorithm>
+#include <utility>
+
+#include "spec/format.hpp"
+#include "spec/rules.hpp"
+
+// Every parse here succeeds, because the rules have passed: .value() says so.
+namespace hcpnet::spec {
+namespace {
+
+std::optional<Ipv4> optional_ipv4(const std::optional<std::string>& text) {
+  return text ? parse_ipv4(*text) : std::nullopt;
+}
+
+std::vector<Resolver> resolvers(const std::vector<std::string>& texts) {
+  std::vector<Resolver> result;
+  for (const std::string& text : texts) {
+    if (text == "resolv.conf")
+      result.emplace_back(ResolverWord::resolv_conf);
+    else if (text == "node")
+      result.emplace_back(ResolverWord::node);
+    else
+      result.emplace_back(parse_endpoint(text, 53).value());
+  }
+  return result;
+}
+
+std::vector<ValidDnsPolicy::Entry> entries(const std::vector<StaticEntry>& texts) {
+  std::vector<ValidDnsPolicy::Entry> result;
+  for (const StaticEntry& entry : texts) result.push_back({lower(entry.hostname), parse_ipv4(entry.ip).value()});
+  return result;
+}
+
+std::vector<Cidr> cidrs(const std::vector<std::string>& texts) {
+  std::vector<Cidr> result;
+  for (const std::string& text : texts) result.push_back(parse_cidr(text).value());
+  return result;
+}
+
+/// The policy for an object, if there is one.
+template <class Policy>
+const Policy* policy_for(const std::vector<SpecSet::Object<Policy>>& policies, std::string_view kind,
+                         const ObjectMeta& target) {
+  for (const auto& [policy, origin] : policies)
+    if (policy.target.kind == kind && policy.metadata.namespace_ == target.namespace_ &&
+        policy.target.name == target.name)
+      return &policy;
+  return nullptr;
+}
+
+ValidDhcpPolicy build_policy(const DHCPPolicy* policy) {
+  ValidDhcpPolicy valid;
+  if (policy == nullptr) return valid;
+  valid.authoritative = policy->authoritative;
+  valid.options = policy->options;
+  for (const DHCPPolicy::Reservation& r : policy->reservations)
+    valid.reservations.push_back(
+        {parse_mac_address(r.mac_address).value(), parse_ipv4(r.address).value(), r.host_name.value_or("")});
+  return valid;
+}
+
+ValidDnsPolicy build_policy(const DNSPolicy* policy) {
+  ValidDnsPolicy valid;
+  if (policy == nullptr) return valid;
+  valid.record_ttl = policy->record_ttl;
+  valid.entries = entries(policy->entries);
+  for (const DNSPolicy::ExtraView& view : policy->views)
+    valid.views.push_back({view.name, cidrs(view.client_prefixes), optional_ipv4(view.proxy_address)});
+  return valid;
+}
+
+ValidProxyPolicy build_policy(const ProxyPolicy* policy) {
+  if (policy == nullptr) return {};
+  return {.connect_timeout = policy->connect_timeout,
+          .idle_timeout = policy->idle_timeout,
+          .inspect_timeout = policy->inspect_timeout,
+          .max_connections = policy->max_connections,
+          .publish_api_on_443 = policy->publish_api_on_443};
+}
+
+ValidCluster own_cluster(const Infra& infra) {
+  ValidCluster cluster;
+  cluster.name = *infra.dns->cluster_name;
+  cluster.hosted_cluster = infra.metadata.namespace_ + '/' + cluster.name;
+  cluster.domain = lower(cluster.name + '.' + *infra.dns->base_domain);
+  cluster.control_plane_namespace = control_plane_of(infra);
+  return cluster;
+}
+
+ValidCluster attached_cluster(const InfraClusterAttachment& attachment) {
+  ValidCluster cluster;
+  cluster.name = attachment.metadata.name;
+  cluster.hosted_cluster = attachment.hosted_cluster_namespace + '/' + attachment.hosted_cluster_name;
+  cluster.domain = attachment.cluster_name + '.' + attachment.base_domain;
+  cluster.control_plane_namespace = control_plane_of(attachment);
+  const AppsIngress& ingress = attachment.apps_ingress;
+  if (ingress.enabled) cluster.apps_pool = parse_pool(*ingress.address_pool_range);
+  cluster.apps_http_port = ingress.http_port;
+  cluster.apps_https_port = ingress.https_port;
+  return cluster;
+}
+
+std::vector<ValidCluster> clusters_of(const SpecSet& set, const Infra& infra) {
+  std::vector<ValidCluster> clusters;
+  for (const auto& [attachment, origin] : set.attachments)
+    if (attachment.infra_name == infra.metadata.name && attachment.metadata.namespace_ == infra.metadata.namespace_)
+      clusters.push_back(attached_cluster(attachment));
+  if (clusters.empty() && names_cluster(infra)) clusters.push_back(own_cluster(infra));
+  std::ranges::sort(clusters, {}, &ValidCluster::name);
+  return clusters;
+}
+
+ValidInfra build_infra(const SpecSet& set, const Infra& infra) {
+  ValidInfra valid;
+  valid.metadata = infra.metadata;
+  valid.cidr = parse_ipv4_cidr(infra.network.cidr).value();
+  valid.gateway = optional_ipv4(infra.network.gateway);
+  valid.dns_servers = resolvers(infra.network.dns_servers);
+  if (infra.dhcp && infra.dhcp->enabled) {
+    valid.dhcp = ValidDhcp{
+        .server_ip = optional_ipv4(infra.dhcp->server_ip).value(),
+        .pool = {optional_ipv4(infra.dhcp->range_start).value(), optional_ipv4(infra.dhcp->range_end).value()},
+        .lease_time = parse_lease_time(infra.dhcp->lease_time).value(),
+        .options = {}};
+  }
+  if (infra.dns && infra.dns->enabled) valid.dns = ValidDns{optional_ipv4(infra.dns->server_ip).value()};
+  if (infra.proxy && infra.proxy->enabled)
+    valid.proxy = ValidProxy{optional_ipv4(infra.proxy->server_ip).value(), infra.proxy->internal_proxy_service};
+  valid.clusters = clusters_of(set, infra);
+  valid.dhcp_policy = build_policy(policy_for(set.dhcp_policies, "Infra", infra.metadata));
+  valid.dns_policy = build_policy(policy_for(set.dns_policies, "Infra", infra.metadata));
+  valid.proxy_policy = build_policy(policy_for(set.proxy_policies, "Infra", infra.metadata));
+  valid.spec = infra;
+  return valid;
+}
+
+ValidDhcpServer build_server(const SpecSet& set, const DHCPServer& server) {
+  ValidDhcpServer valid;
+  valid.metadata = server.metadata;
+  valid.cidr = parse_ipv4_cidr(server.cidr).value();
+  valid.gateway = parse_ipv4(server.gateway).value();
+  valid.dhcp = {.server_ip = address_of(server.server_ip).value(),
+                .pool = {parse_ipv4(server.range_start).value(), parse_ipv4(server.range_end).value()},
+                .lease_time = parse_lease_time(server.lease_time).value(),
+                .options = server.options};
+  for (const std::string& address : server.dns_servers) valid.dns_servers.push_back(parse_ipv4(address).value());
+  valid.policy = build_policy(policy_for(set.dhcp_policies, "DHCPServer", server.metadata));
+  return valid;
+}
+
+ValidDnsServer build_server(const SpecSet& set, const DNSServer& server) {
+  ValidDnsServer valid;
+  valid.metadata = server.metadata;
+  valid.server_ip = address_of(server.server_ip).value();
+  valid.proxy_ip = parse_ipv4(server.proxy_ip).value();
+  valid.internal_proxy_ip = optional_ipv4(server.internal_proxy_ip);
+  if (server.secondary_network_cidr) valid.secondary_network = parse_cidr(*server.secondary_network_cidr);
+  valid.port = server.dns_port;
+  valid.domain = lower(server.hosted_cluster_domain);
+  valid.entries = entries(server.static_entries);
+  valid.upstreams = resolvers(server.upstream_dns);
+  valid.cache_ttl = parse_simple_duration(server.cache_ttl).value();
+  valid.policy = build_policy(policy_for(set.dns_policies, "DNSServer", server.metadata));
+  return valid;
+}
+
+ValidProxyBackend build_backend(const ProxyBackend& backend) {
+  ValidProxyBackend valid;
+  valid.name = backend.name;
+  valid.hostnames.push_back(lower(backend.hostname));
+  for (const std::string& name : backend.alternate_hostnames) valid.hostnames.push_back(lower(name));
+  valid.port = backend.port;
+  valid.target_service = backend.target_service;
+  valid.target_namespace = backend.target_namespace;
+  valid.target_port = backend.target_port;
+  valid.protocol = backend.protocol;
+  valid.connect_timeout = backend.timeout;
+  valid.sources = cidrs(backend.source_prefix_ranges);
+  return valid;
+}
+
+ValidProxyServer build_server(const SpecSet& set, const ProxyServer& server) {
+  ValidProxyServer valid;
+  valid.metadata = server.metadata;
+  valid.server_ip = address_of(server.server_ip).value();
+  for (const ProxyBackend& backend : server.backends) valid.backends.push_back(build_backend(backend));
+  valid.policy = build_policy(policy_for(set.proxy_policies, "ProxyServer", server.metadata));
+  return valid;
+}
+
+}  // namespace
+
+ValidSet build(const SpecSet& set) {
+  ValidSet valid;
+  for (const auto& [infra, origin] : set.infras) valid.infras.push_back(build_infra(set, infra));
+  for (const auto& [server, origin] : set.dhcp_servers) valid.dhcp_servers.push_back(build_server(set, server));
+  for (const auto& [server, origin] : set.dns_servers) valid.dns_servers.push_back(build_server(set, server));
+  for (const auto& [server, origin] : set.proxy_servers) valid.proxy_servers.push_back(build_server(set, server));
+  for (const auto& [attachment, origin] : set.attachments) valid.attachments.push_back(attachment);
+  return valid;
+}
+
+}  // namespace hcpnet::spec

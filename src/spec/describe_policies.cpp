@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spec/describe_common.hpp"
+
+namespace hcpnet::spec {
+namespace {
+
+void describe_target(Fields& fields, TargetRef& target) {
+  fields.group("targetRef", Need::required, [&](Fields& f) {
+    f.text("kind", Need::required, Format::any, target.kind);
+    f.text("name", Need::required, Format::object_name, target.name);
+  });
+}
+
+void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
+  describe_target(fields, policy.target);
+  fields.flag("authoritative", policy.authoritative);
+  fields.objects("options", {}, policy.options, describe_option);
+  fields.objects("reservations", {}, policy.reservations, [](Fields& f, DHCPPolicy::Reservation& reservation) {
+    f.text("macAddress", Need::required, Format::mac, reservation.mac_address);
+    f.text("address", Need::required, Format::ipv4, reservation.address);
+    f.text("hostName", Format::host_name, reservation.host_name);
+  });
+}
+
+void describe_dns_spec(Fields& fields, DNSPolicy& policy) {
+  describe_target(fields, policy.target);
+  fields.seconds("recordTTLSeconds", kRecordTtlSeconds, policy.record_ttl);
+  fields.objects("entries", {}, policy.entries, describe_static_entry);
+  fields.objects("views", {}, policy.views, [](Fields& f, DNSPolicy::ExtraView& view) {
+    f.text("name", Need::required, Format::label, view.name);
+    f.texts("clientPrefixes", {Need::required, 1}, Format::cidr, view.client_prefixes);
+    f.text("proxyAddress", Format::ipv4, view.proxy_address);
+  });
+}
+
+void describe_proxy_spec(Fields& fields, ProxyPolicy& policy) {
+  describe_target(fields, policy.target);
+  fields.seconds("connectTimeoutSeconds", kTimeoutSeconds, policy.connect_timeout);
+  fields.seconds("idleTimeoutSeconds", kTimeoutSeconds, policy.idle_timeout);
+  fields.seconds("inspectTimeoutSeconds", kTimeoutSeconds, policy.inspect_timeout);
+  fields.integer("maxConnections", Need::optional, kMaxConnections, policy.max_connections);
+  fields.flag("publishAPIOn443", policy.publish_api_on_443);
+}
+
+}  // namespace
+
+void describe(Fields& fields, DHCPPolicy& object) {
+  describe_object(fields, object, describe_dhcp_spec);
+}
+void describe(Fields& fields, DNSPolicy& object) {
+  describe_object(fields, object, describe_dns_spec);
+}
+void describe(Fields& fields, ProxyPolicy& object) {
+  describe_object(fields, object, describe_proxy_spec);
+}
+
+}  // namespace hcpnet::spec

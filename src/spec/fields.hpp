@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <hcpnet/spec/model.hpp>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "spec/format.hpp"
+
+namespace hcpnet::spec {
+
+enum class Need : std::uint8_t { optional, required };
+
+struct Interval {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+inline constexpr Interval kPort{1, 65535};
+
+struct ListRule {
+  Need need = Need::optional;
+  std::size_t min_items = 0;
+  std::size_t max_items = std::numeric_limits<std::size_t>::max();
+};
+
+/// Visits every field of an object, each described once (spec/describe.cpp): its name, whether it is needed, what it
+/// has to be. A visitor that reads fills the model; one that checks looks at what is there; one that lists only takes
+/// down the descriptions.
+class Fields {
+ public:
+  Fields() = default;
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
+  virtual ~Fields() = default;
+
+  virtual void text(std::string_view name, Need need, Format format, std::optional<std::string>& value) = 0;
+  virtual void flag(std::string_view name, bool& value) = 0;
+  virtual void number(std::string_view name, Need need, Interval interval, std::optional<std::int64_t>& value) = 0;
+  /// `value` is an index into `names`.
+  virtual void choice(std::string_view name, Need need, std::span<const std::string_view> names,
+                      std::optional<std::size_t>& value) = 0;
+  virtual void texts(std::string_view name, ListRule rule, Format format, std::vector<std::string>& values) = 0;
+  virtual void string_map(std::string_view name, StringMap& values) = 0;
+  /// A field that may hold anything and means nothing here.
+  virtual void ignored(std::string_view name) = 0;
+  /// A field that some release between the two had; `successor` says where it went.
+  virtual void removed(std::string_view name, std::string_view successor) = 0;
+
+  // What differs between types of one kind is settled here, so that a visitor has one function for each kind.
+  void text(std::string_view name, Format format, std::optional<std::string>& value) {
+    text(name, Need::optional, format, value);
+  }
+  void text(std::string_view name, Need need, Format format, std::string& value);
+  template <class T>
+  void integer(std::string_view name, Need need, Interval interval, T& value) {
+    std::optional<std::int64_t> slot = static_cast<std::int64_t>(value);
+    number(name, need, interval, slot);
+    value = static_cast<T>(*slot);
+  }
+  void seconds(std::string_view name, Interval interval, std::chrono::seconds& value);
+  void seconds(std::string_view name, Interval interval, std::optional<std::chrono::seconds>& value);
+  template <class Enum>
+  void choice(std::string_view name, Need need, std::span<const std::string_view> names, std::optional<Enum>& value) {
+    std::optional<std::size_t> slot;
+    if (value) slot = static_cast<std::size_t>(*value);
+    choice(name, need, names, slot);
+    if (slot) value = static_cast<Enum>(*slot);
+  }
+  template <class Enum>
+  void choice(std::string_view name, Need need, std::span<const std::string_view> names, Enum& value) {
+    std::optional<Enum> slot = value;
+    choice(name, need, names, slot);
+    value = *slot;
+  }
+  /// A mapping whose fields `describe(fields)` visits.
+  template <class Describe>
+  void group(std::string_view name, Need need, Describe describe) {
+    if (!enter(name, need, true)) return;
+    describe(*this);
+    leave();
+  }
+  template <class T, class Describe>
+  void object(std::string_view name, Need need, std::optional<T>& value, Describe describe) {
+    if (!enter(name, need, value.has_value())) return;
+    if (!value) value.emplace();
+    describe(*this, *value);
+    leave();
+  }
+  template <class T, class Describe>
+  void objects(std::string_view name, ListRule rule, std::vector<T>& values, Describe describe) {
+    const std::size_t count = enter_list(name, rule, values.size());
+    values.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!enter_item(i)) continue;
+      describe(*this, values[i]);
+      leave();
+    }
+    leave_list();
+  }
+
+ protected:
+  /// True when the mapping is to be visited; leave() follows.
+  virtual bool enter(std::string_view name, Need need, bool is_present) = 0;
+  virtual void leave() = 0;
+  /// How many items are to be visited, 0 also when there is no list; leave_list() always follows.
+  virtual std::size_t enter_list(std::string_view name, ListRule rule, std::size_t size) = 0;
+  virtual bool enter_item(std::size_t index) = 0;
+  virtual void leave_list() = 0;
+};
+
+// The whole object: apiVersion, kind, metadata, spec, status.
+void describe(Fields& fields, Infra& object);
+void describe(Fields& fields, InfraClusterAttachment& object);
+void describe(Fields& fields, DHCPServer& object);
+void describe(Fields& fields, DNSServer& object);
+void describe(Fields& fields, ProxyServer& object);
+void describe(Fields& fields, DHCPPolicy& object);
+void describe(Fields& fields, DNSPolicy& object);
+void describe(Fields& fields, ProxyPolicy& object);
+
+inline constexpr Interval kRecordTtlSeconds{1, 86400};
+inline constexpr Interval kTimeoutSeconds{1, 2'147'483'647};
+inline constexpr Interval kMaxConnections{1, 1'000'000};
+inline constexpr Interval kOptionCode{1, 254};
+inline constexpr std::size_t kMaxSourceRanges = 256;
+
+}  // namespace hcpnet::spec

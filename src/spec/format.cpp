@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spec/format.hpp"
+#include <algorithm>
+#include <hcpnet/spec/codes.hpp>
+#include <utility>
+
+#include "spec/names.hpp"
+
+namespace hcpnet::spec {
+namespace {
+
+constexpr std::string_view kIpv4Example = "an IPv4 address such as 192.0.2.4";
+constexpr std::string_view kCidrExample = "a network such as 192.0.2.0/24";
+
+Complaint bad_address(std::string_view text) {
+  const auto address = parse_ip_address(text);
+  if (address && address->is_v6()) return {code::bad_address, "this field takes an IPv4 address", kIpv4Example};
+  if (parse_endpoint(text)) return {code::bad_address, "an address without a port is needed", kIpv4Example};
+  return {code::bad_address, "this is no IPv4 address (four decimal parts up to 255, without leading zeros)",
+          kIpv4Example};
+}
+
+Complaint bad_cidr(std::string_view text, bool ipv4_only) {
+  const std::size_t slash = text.find('/');
+  if (parse_cidr(text)) return {code::bad_cidr, "this field takes an IPv4 network", kCidrExample};
+  const auto address = parse_ip_address(text.substr(0, slash));
+  if (!address) return {code::bad_cidr, "this is no network", kCidrExample};
+  if (slash == std::string_view::npos) return {code::bad_cidr, "the prefix length is missing", kCidrExample};
+  // The same prefix with the host bits cleared tells a user what he may have meant.
+  const std::string_view length = text.substr(slash + 1);
+  const auto network = parse_cidr((address->is_v4() ? "0.0.0.0/" : "::/") + std::string(length));
+  if (network)
+    return {code::bad_cidr, "host bits are set; the network is " + Cidr(*address, network->prefix_length()).to_string(),
+            kCidrExample};
+  return {code::bad_cidr,
+          ipv4_only || address->is_v4() ? "the prefix length is a number from 0 to 32, without leading zeros"
+                                        : "the prefix length is a number from 0 to 128, without leading zeros",
+          kCidrExample};
+}
+
+std::optional<Complaint> named(std::optional<std::string> problem, std::string_view code) {
+  if (!problem) return {};
+  return Complaint{code, std::move(*problem)};
+}
+
+std::optional<Complaint> check_service_reference(std::string_view text) {
+  if (parse_ipv4(text)) return {};
+  const std::size_t first = text.find('.');
+  if (first == std::string_view::npos)
+    return Complaint{code::bad_name, "the namespace is missing", "an IPv4 address, or service.namespace"};
+  const std::string_view rest = text.substr(first + 1);
+  if (auto problem = label_problem(text.substr(0, first))) return Complaint{code::bad_name, std::move(*problem)};
+  return named(object_name_problem(rest), code::bad_name);
+}
+
+std::optional<Complaint> check_image(std::string_view text) {
+  const auto is_blank = [](char c) { return static_cast<unsigned char>(c) <= 0x20; };
+  if (text.empty()) return Complaint{code::bad_name, "an image is not empty; leave the field out for the default"};
+  if (std::ranges::any_of(text, is_blank))
+    return Complaint{code::bad_name, "a blank has no place in the name of an image"};
+  return {};
+}
+
+}  // namespace
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+std::optional<Ipv4WithLength> parse_ipv4_with_length(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const auto address = parse_ipv4(text.substr(0, slash));
+  if (!address) return {};
+  if (slash == std::string_view::npos) return Ipv4WithLength{*address, {}};
+  const auto length = parse_ipv4_cidr("0.0.0.0" + std::string(text.substr(slash)));
+  if (!length) return {};
+  return Ipv4WithLength{*address, length->prefix_length()};
+}
+
+std::optional<Ipv4Range> parse_pool(std::string_view text) {
+  if (const auto cidr = parse_ipv4_cidr(text)) return Ipv4Range{cidr->network(), cidr->broadcast()};
+  const std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos) return {};
+  const auto first = parse_ipv4(text.substr(0, dash));
+  const auto last = parse_ipv4(text.substr(dash + 1));
+  if (!first || !last) return {};
+  return Ipv4Range{*first, *last};
+}
+
+std::optional<Complaint> check_format(Format format, std::string_view text) {
+  switch (format) {
+    case Format::any:
+      return {};
+    case Format::image:
+      return check_image(text);
+    case Format::object_name:
+      return named(object_name_problem(text), code::bad_name);
+    case Format::label:
+      return named(label_problem(text), code::bad_name);
+    case Format::target:
+      return parse_ipv4(text) ? std::nullopt : named(label_problem(text), code::bad_name);
+    case Format::service_reference:
+      return check_service_reference(text);
+    case Format::host_name:
+      return named(host_name_problem(text, HostForm::exact), code::bad_hostname);
+    case Format::host_or_wildcard:
+      return named(host_name_problem(text, HostForm::wildcard_too), code::bad_hostname);
+    case Format::lower_domain:
+      return named(host_name_problem(text, HostForm::lower_domain), code::bad_hostname);
+    case Format::ipv4:
+      return parse_ipv4(text) ? std::nullopt : std::optional(bad_address(text));
+    case Format::ipv4_with_length:
+      return parse_ipv4_with_length(text) ? std::nullopt : std::optional(bad_address(text));
+    case Format::ipv4_cidr:
+      return parse_ipv4_cidr(text) ? std::nullopt : std::optional(bad_cidr(text, true));
+    case Format::cidr:
+      return parse_cidr(text) ? std::nullopt : std::optional(bad_cidr(text, false));
+    case Format::pool:
+      if (parse_pool(text)) return {};
+      return Complaint{code::bad_range, "this is no range of IPv4 addresses",
+                       "first-last or network/prefix; one address is written twice"};
+    case Format::resolver:
+      if (text == "resolv.conf" || text == "node" || parse_endpoint(text, 53)) return {};
+      return Complaint{code::bad_address, "this is no address of a resolver",
+                       "an IPv4 or IPv6 address, resolv.conf or node"};
+    case Format::go_duration:
+      if (parse_lease_time(text)) return {};
+      return Complaint{code::bad_duration, "a lease time is whole seconds, from 1 second to less than 4294967295",
+                       "a duration such as 1h, 90s or 1h30m"};
+    case Format::simple_duration:
+      if (parse_simple_duration(text)) return {};
+      return Complaint{code::bad_duration, "this takes one number and one unit of s, m, h",
+                       "a duration such as 30s or 5m"};
+    case Format::mac:
+      if (parse_mac_address(text)) return {};
+      return Complaint{code::bad_address, "this is no MAC address",
+                       "six pairs of hexadecimal digits such as 02:00:00:00:00:0a"};
+  }
+  return {};
+}
+
+}  // namespace hcpnet::spec

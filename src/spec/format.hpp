@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <hcpnet/net.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hcpnet::spec {
+
+/// What the text of a field has to be.
+enum class Format : std::uint8_t {
+  any,                ///< any text
+  image,              ///< a container image: not empty, no blanks
+  object_name,        ///< RFC 1123 subdomain: labels of lower-case letters, digits and hyphens, 253 characters
+  label,              ///< one such label, 63 characters: namespaces, Services, backends, clusters
+  target,             ///< a Service (label) or an IPv4 address
+  service_reference,  ///< an IPv4 address, or a Service as "name.namespace" with anything behind it
+  host_name,
+  host_or_wildcard,  ///< a host name, or "*." and one
+  lower_domain,      ///< a host name in lower case of two labels at least
+  ipv4,
+  ipv4_with_length,  ///< an IPv4 address, with or without "/" and a prefix length
+  ipv4_cidr,
+  cidr,             ///< a network of either family
+  pool,             ///< "first-last" or "network/prefix", IPv4
+  resolver,         ///< an address of either family, "resolv.conf" or "node"
+  go_duration,      ///< Go's time.ParseDuration, a lease time: whole seconds from 1 to 2^32 - 2
+  simple_duration,  ///< digits and one of s, m, h
+  mac,
+};
+
+/// What is wrong with a text, without its place.
+struct Complaint {
+  std::string_view code;
+  std::string message;
+  std::string_view expected = {};
+};
+[[nodiscard]] std::optional<Complaint> check_format(Format format, std::string_view text);
+
+struct Ipv4WithLength {
+  Ipv4 address;
+  std::optional<unsigned> prefix_length;
+};
+[[nodiscard]] std::optional<Ipv4WithLength> parse_ipv4_with_length(std::string_view text);
+/// The ends as written: `first` may lie behind `last`, which is for the caller to report.
+[[nodiscard]] std::optional<Ipv4Range> parse_pool(std::string_view text);
+/// Whole seconds, 1 to 2^32 - 2; nullopt for all else.
+[[nodiscard]] std::optional<std::chrono::seconds> parse_lease_time(std::string_view text);
+[[nodiscard]] std::optional<std::chrono::seconds> parse_simple_duration(std::string_view text);
+/// Each ASCII letter in lower case.
+[[nodiscard]] std::string lower(std::string_view text);
+
+}  // namespace hcpnet::spec

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <hcpnet/net.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spec/subject.hpp"
+
+namespace hcpnet::spec {
+
+/// An address that something owns: a gateway, a server.
+struct OwnedAddress {
+  std::string owner;  ///< for messages: "networkConfig.gateway"
+  std::string pointer;
+  Ipv4 address;
+};
+
+/// What one network gives out and to whom; only what is good.
+struct NetworkPlan {
+  std::optional<Ipv4Cidr> cidr;
+  std::vector<OwnedAddress> owned;  ///< in the order of the text
+  std::optional<Ipv4Range> range;   ///< DHCP
+};
+
+/// The DHCP range as it is written, before any rule.
+struct RangeFields {
+  std::string start_pointer, end_pointer;
+  std::optional<Ipv4> start, end;
+};
+
+/// Addresses and range lie in the network, differ, and the addresses are outside the range. Returns what is left as
+/// good.
+[[nodiscard]] NetworkPlan check_network(Subject& subject, std::optional<Ipv4Cidr> cidr, std::vector<OwnedAddress> owned,
+                                        const std::optional<RangeFields>& range);
+
+/// Whether `address` is a host of the network; reports it at `pointer` otherwise.
+bool check_inside(Subject& subject, const Ipv4Cidr& cidr, Ipv4 address, const std::string& pointer);
+
+}  // namespace hcpnet::spec

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <hcpnet/spec/load.hpp>
+#include <string>
+#include <vector>
+
+#include "spec/network_rules.hpp"
+#include "spec/subject.hpp"
+
+/// The rules over several values, one file per part: what each says is in docs/spec.md. All report through the Subject.
+namespace hcpnet::spec {
+
+template <class Kind>
+struct Examined {
+  const Kind& value;
+  Subject subject;
+  NetworkPlan plan = {};  ///< of an Infra or a DHCPServer
+};
+
+void check_infra(Examined<Infra>& infra);
+void check_dhcp_server(Examined<DHCPServer>& server);
+void check_proxy_server(Examined<ProxyServer>& server);
+
+/// The attachments of one Infra, in the order of the text: against it and against each other.
+void check_clusters(Examined<Infra>& infra, const std::vector<Examined<InfraClusterAttachment>*>& attachments);
+void check_attachment(Examined<InfraClusterAttachment>& attachment);
+/// Infras against each other.
+void check_infras(std::vector<Examined<Infra>>& infras);
+
+/// True when the Infra names a cluster itself.
+[[nodiscard]] bool names_cluster(const Infra& infra);
+/// Names of the control-plane namespaces, given or made up.
+[[nodiscard]] std::string control_plane_of(const Infra& infra);
+[[nodiscard]] std::string control_plane_of(const InfraClusterAttachment& attachment);
+
+struct ExaminedPolicies {
+  std::vector<Examined<DHCPPolicy>> dhcp;
+  std::vector<Examined<DNSPolicy>> dns;
+  std::vector<Examined<ProxyPolicy>> proxy;
+};
+struct PolicyTargets {
+  std::vector<Examined<Infra>>& infras;
+  std::vector<Examined<DHCPServer>>& dhcp_servers;
+  std::vector<Examined<DNSServer>>& dns_servers;
+  std::vector<Examined<ProxyServer>>& proxy_servers;
+};
+/// `set_is_complete` is false when a file could not be read: a target that is not there may be in it.
+void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_is_complete);
+
+/// Where the address of a server stands: "192.0.2.4/24" without its length.
+[[nodiscard]] std::optional<Ipv4> address_of(const std::optional<std::string>& text);
+
+}  // namespace hcpnet::spec

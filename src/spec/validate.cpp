@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <hcpnet/spec/codes.hpp>
+#include <hcpnet/spec/validate.hpp>
+#include <map>
+#include <utility>
+
+#include "spec/build.hpp"
+#include "spec/format_checker.hpp"
+#include "spec/rules.hpp"
+
+namespace hcpnet::spec {
+namespace {
+
+const std::string kName = "/metadata/name";
+
+/// One pass over a set: each value by itself, then objects, then objects against each other.
+class Validator {
+ public:
+  Validator(const SpecSet& set, Diagnostics& out) : set_(set), out_(out) {}
+
+  void run() {
+    examine(set_.infras, infras_);
+    examine(set_.attachments, attachments_);
+    examine(set_.dhcp_servers, dhcp_servers_);
+    examine(set_.dns_servers, dns_servers_);
+    examine(set_.proxy_servers, proxy_servers_);
+    examine(set_.dhcp_policies, policies_.dhcp);
+    examine(set_.dns_policies, policies_.dns);
+    examine(set_.proxy_policies, policies_.proxy);
+    for (auto& infra : infras_) check_infra(infra);
+    for (auto& attachment : attachments_) check_attachment(attachment);
+    for (auto& server : dhcp_servers_) check_dhcp_server(server);
+    for (auto& server : proxy_servers_) check_proxy_server(server);
+    check_attachments();
+    check_policies(policies_, {infras_, dhcp_servers_, dns_servers_, proxy_servers_}, set_.complete);
+    check_infras(infras_);
+  }
+
+ private:
+  template <class Kind>
+  void examine(const std::vector<SpecSet::Object<Kind>>& objects, std::vector<Examined<Kind>>& examined) {
+    examined.reserve(objects.size());  // rules keep pointers to what is in here
+    std::map<std::string, const Subject*> seen;
+    for (const auto& [value, origin] : objects) {
+      Subject& subject = examined.emplace_back(value, Subject(origin, value.metadata, out_)).subject;
+      FormatChecker checker(subject);
+      Kind copy = value;  // a visitor takes what it may fill; this one fills nothing
+      describe(checker, copy);
+      if (!subject.is_good(kName) || !subject.is_good("/metadata/namespace")) continue;
+      const auto [first, is_new] = seen.emplace(value.metadata.key(), &subject);
+      if (!is_new)
+        subject.error(code::duplicate_object, kName,
+                      "an object of this kind, name and namespace (" + value.metadata.key() + ") stands earlier, at " +
+                          first->second->where(kName));
+    }
+  }
+
+  void check_attachments() {
+    std::map<std::string, std::vector<Examined<InfraClusterAttachment>*>> by_infra;
+    for (auto& attachment : attachments_)
+      if (attachment.subject.is_good("/spec/infraRef/name") && attachment.subject.is_good("/metadata/namespace"))
+        by_infra[attachment.value.metadata.namespace_ + '/' + attachment.value.infra_name].push_back(&attachment);
+    for (auto& infra : infras_) {
+      const auto group = by_infra.extract(infra.value.metadata.key());
+      check_clusters(infra, group.empty() ? std::vector<Examined<InfraClusterAttachment>*>{} : group.mapped());
+    }
+    if (!set_.complete) return;
+    for (const auto& [infra, attachments] : by_infra)
+      for (auto* attachment : attachments)
+        attachment->subject.warning(code::bad_reference, "/spec/infraRef/name",
+                                    "Infra " + infra + " is not in these files, so this cluster is not served");
+  }
+
+  const SpecSet& set_;
+  Diagnostics& out_;
+  std::vector<Examined<Infra>> infras_;
+  std::vector<Examined<InfraClusterAttachment>> attachments_;
+  std::vector<Examined<DHCPServer>> dhcp_servers_;
+  std::vector<Examined<DNSServer>> dns_servers_;
+  std::vector<Examined<ProxyServer>> proxy_servers_;
+  ExaminedPolicies policies_;
+};
+
+}  // namespace
+
+Result<ValidSet, Diagnostics> validate(const SpecSet& set) {
+  Diagnostics problems = set.problems;
+  Validator(set, problems).run();
+  problems.sort();
+  if (problems.has_errors()) return problems;
+  ValidSet valid = build(set);
+  valid.warnings = std::move(problems);
+  return valid;
+}
+
+Result<ValidSet, Diagnostics> check(const std::vector<SourceText>& sources, const LoadLimits& limits) {
+  return validate(load(sources, limits));
+}
+
+}  // namespace hcpnet::spec
