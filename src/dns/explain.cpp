@@ -107,4 +107,25 @@ Result<Explanation> explain(const Config& config, const Name& name, Type type, c
   return answer;
 }
 
+Result<SimulatedReply> simulate_query(const Config& config, const Message& query, const IpAddress& client) {
+  const auto views = ViewSet::make(config.views);
+  if (!views) return views.error();
+  const auto bytes = encode_message(query);
+  if (!bytes) return bytes.error();
+  SimulatedReply simulated;
+  QueryContext context{nullptr, Transport::tcp, config.forwarding.is_enabled()};
+  if (const auto position = views->find(client)) {
+    context.view = &(*views)[*position];
+    simulated.view = context.view->name();
+  }
+  std::vector<std::uint8_t> out(kMaxMessageBytes);
+  const Response response = respond(*bytes, context, out);
+  simulated.is_forwarded = response.verdict == Response::Verdict::forward;
+  if (response.verdict != Response::Verdict::reply) return simulated;
+  auto reply = parse_message(ByteView(out).first(response.bytes));
+  if (!reply) return reply.error();
+  simulated.reply = std::move(*reply);
+  return simulated;
+}
+
 }  // namespace hcpnet::dns

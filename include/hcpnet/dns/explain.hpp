@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <hcpnet/dns/config.hpp>
+#include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/name.hpp>
 #include <hcpnet/dns/zone.hpp>
 #include <hcpnet/net.hpp>
@@ -45,5 +46,15 @@ struct Explanation {
 
 /// What a client at `client` gets for a name, and which view, zone and rule decide it. Pure. Errors: as check_config().
 [[nodiscard]] Result<Explanation> explain(const Config& config, const Name& name, Type type, const IpAddress& client);
+
+/// What the server would do with a query.
+struct SimulatedReply {
+  std::string view;              ///< empty: the client belongs to none
+  bool is_forwarded = false;     ///< an upstream decides; `reply` is then empty
+  std::optional<Message> reply;  ///< as over TCP, so nothing is cut off; nullopt also for a query that is dropped
+};
+/// Answers `query` as the server would for a client at `client`. Pure. Errors: as check_config(); Errc::too_large.
+[[nodiscard]] Result<SimulatedReply> simulate_query(const Config& config, const Message& query,
+                                                    const IpAddress& client);
 
 }  // namespace hcpnet::dns
