@@ -141,21 +141,26 @@ std::vector<std::string> upstreams_of(const dns::Forwarding& forwarding) {
   return all;
 }
 
-/// One answer per server; without an address one per view, for the first of its clients.
+Json simulate(const DnsServerConfig& server, const Asked& asked, const IpAddress& client) {
+  const auto simulated = dns::simulate_query(server.config, query_of(asked), client).value();
+  return to_json(server.owner, simulated.view, simulated.reply,
+                 simulated.is_forwarded ? upstreams_of(server.config.forwarding) : std::vector<std::string>{});
+}
+
+/// One answer per server; without an address one per view.
 std::optional<Json> answers_of_files(const Arguments& a, const Asked& asked) {
   const auto source = dns_from_files(a.files);
   if (!source) return std::nullopt;
   Json all = Json::array();
   for (const DnsServerConfig& server : source->servers) {
-    std::vector<IpAddress> clients;
-    if (asked.from) clients.push_back(*asked.from);
-    for (const dns::View& view : server.config.views)
-      if (!asked.from && !view.clients.empty()) clients.push_back(view.clients.front().network());
-    for (const IpAddress& client : clients) {
-      const auto simulated = dns::simulate_query(server.config, query_of(asked), client).value();
-      all.push_back(
-          to_json(server.owner, simulated.view, simulated.reply,
-                  simulated.is_forwarded ? upstreams_of(server.config.forwarding) : std::vector<std::string>{}));
+    if (asked.from) {
+      all.push_back(simulate(server, asked, *asked.from));
+      continue;
+    }
+    for (const dns::View& view : server.config.views) {
+      DnsServerConfig alone = server;
+      alone.config.views = {{view.name, {parse_cidr("0.0.0.0/0").value()}, view.zones}};
+      all.push_back(simulate(alone, asked, IpAddress{}));
     }
   }
   return all;

@@ -21,7 +21,9 @@ std::string wildcard_for(const Zone& zone, Name name) {
   while (name != zone.apex()) {
     name = name.parent();
     const auto child = name.wildcard_child();
-    if (child && zone.find(*child, Type::any).outcome != Zone::Outcome::nxdomain) return child->to_string();
+    if (!child) continue;
+    const Zone::Found found = zone.find(*child, Type::any);
+    if (found.outcome != Zone::Outcome::nxdomain && !found.from_wildcard) return child->to_string();
   }
   return {};
 }

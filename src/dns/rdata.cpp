@@ -42,7 +42,7 @@ class Fields {
     const auto name = make_name(std::move(wire));
     return name ? add(name->to_string()) : fail();
   }
-  Fields& string() { return add(quoted(as_text(reader_.bytes(reader_.u8())))); }
+  Fields& string() { return add(quote_string(as_text(reader_.bytes(reader_.u8())))); }
   Fields& strings() {
     do string();
     while (reader_.remaining() > 0);
@@ -55,7 +55,7 @@ class Fields {
     };
     return text.empty() || !std::ranges::all_of(text, is_letter) ? fail() : add(std::string(text));
   }
-  Fields& rest() { return add(quoted(as_text(reader_.bytes(reader_.remaining())))); }
+  Fields& rest() { return add(quote_string(as_text(reader_.bytes(reader_.remaining())))); }
   Fields& ipv4() {
     const ByteView b = reader_.bytes(4);
     return b.empty() ? fail() : add(Ipv4(b[0], b[1], b[2], b[3]).to_string());
@@ -120,7 +120,7 @@ std::string rdata_to_string(Type type, std::string_view rdata) {
   return text.empty() ? generic(rdata) : text;
 }
 
-std::string quoted(std::string_view bytes) {
+std::string quote_string(std::string_view bytes) {
   std::string text = "\"";
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Corefile. Each view is a server block for the root zone, the most specific first: CoreDNS takes the first whose view
-// matches.
+// Corefile. Each view is a server block, the most specific first: CoreDNS takes the first whose view matches.
 //
 // Inside it every zone is a sequence of templates, of which the first that matches answers: the names that exist, by
 // type; then NODATA for their other types; then, from the deepest name up, what a wildcard gives and what it does not
@@ -33,8 +32,12 @@ bool is_inert(std::string_view text) {
   return text.find_first_of("\"\\{}\n") == std::string_view::npos;
 }
 
+/// A star in the middle of a name is a character like another here: regex() escapes it.
 bool fits_template(const RRset& set) {
-  if (set.type == Type::cname || !is_plain(set.owner) || to_string(set.type).starts_with("TYPE")) return false;
+  std::string owner = set.owner.to_string();
+  std::ranges::replace(owner, '*', 'x');
+  if (set.type == Type::cname || to_string(set.type).starts_with("TYPE") || !is_plain(parse_name(owner).value()))
+    return false;
   return std::ranges::all_of(set.rdata,
                              [&](const std::string& rdata) { return is_inert(rdata_to_string(set.type, rdata)); });
 }
@@ -183,11 +186,20 @@ std::string listen(const Endpoint& endpoint) {
   return endpoint.address.is_unspecified() ? ':' + std::to_string(endpoint.port) : endpoint.to_string();
 }
 
-void write_forward(const Job& job, std::string& text) {
+/// Names that no zone of the view owns: with forwarding the block is for every name. Without it the block is for the
+/// view's zones, and CoreDNS itself answers REFUSED for the rest.
+std::string keys(const Job& job, const View& view, std::uint16_t port) {
+  const std::string suffix = ':' + std::to_string(port) + ' ';
+  std::string text;
+  if (!job.config.forwarding.is_enabled())
+    for (const auto& zone : view.zones) text += zone->apex().to_string() + suffix;
+  return text.empty() ? '.' + suffix : text;
+}
+
+void write_forward(const Job& job, const View& view, std::string& text) {
   const Forwarding& forwarding = job.config.forwarding;
   if (!forwarding.is_enabled()) {
-    // Without it CoreDNS would answer SERVFAIL, which clients take for a passing trouble.
-    text += "    template ANY ANY . {\n        rcode REFUSED\n    }\n";
+    if (view.zones.empty()) text += "    template ANY ANY . {\n        rcode REFUSED\n    }\n";
     return;
   }
   std::vector<Endpoint> upstreams = upstreams_of(forwarding);
@@ -260,7 +272,7 @@ void coredns(Job& job) {
   bool is_first = true;
   for (const Port& port : ports_of(job)) {
     for (const OrderedView& view : ordered_views(job.config)) {
-      text += "\n.:" + std::to_string(port.number) + " {\n    view " + safe_word(view.view->name) +
+      text += '\n' + keys(job, *view.view, port.number) + "{\n    view " + safe_word(view.view->name) +
               " {\n        expr " + expression(view) + "\n    }\n";
       if (!port.addresses.empty()) text += "    bind" + port.addresses + '\n';
       write_services(job.options.coredns, is_first, text);
@@ -271,7 +283,7 @@ void coredns(Job& job) {
       for (RenderedFile& file : job.out.files)
         if (std::ranges::find(files, file) == files.end()) files.push_back(std::move(file));
       job.out.files = std::move(files);
-      write_forward(job, text);
+      write_forward(job, *view.view, text);
       text += "}\n";
       is_first = false;
     }

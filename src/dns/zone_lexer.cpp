@@ -30,6 +30,7 @@ bool ZoneLexer::next(ZoneEntry& entry) {
 // entry = *( word | quoted | "(" | ")" | comment | line end inside parentheses ) line end
 void ZoneLexer::read_entry(ZoneEntry& entry) {
   const std::size_t start = at_;
+  ZoneEntry::Problem open_place;
   while (!at_end() && !entry.problem) {
     const char c = text_[at_];
     if (at_ - start > max_entry_bytes_)
@@ -42,7 +43,7 @@ void ZoneLexer::read_entry(ZoneEntry& entry) {
     } else if (c == ';') {
       skip_comment();
     } else if (c == '(') {
-      ++open_;
+      if (open_++ == 0) open_place = {line_, column(), "a parenthesis is not closed"};
       ++at_;
     } else if (c == ')') {
       if (open_ == 0) return fail(entry, "this parenthesis was never opened");
@@ -54,7 +55,7 @@ void ZoneLexer::read_entry(ZoneEntry& entry) {
       read_word(entry);
     }
   }
-  if (!entry.problem && open_ > 0) fail(entry, "a parenthesis is not closed");
+  if (!entry.problem && open_ > 0) entry.problem = open_place;
 }
 
 void ZoneLexer::read_word(ZoneEntry& entry) {

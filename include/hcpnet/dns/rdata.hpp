@@ -26,6 +26,6 @@ namespace hcpnet::dns {
 
 /// `bytes` in double quotes, as a character string of a zone file: \" and \\ escaped, what is not printable ASCII as
 /// \DDD (RFC 1035 section 5.1).
-[[nodiscard]] std::string quoted(std::string_view bytes);
+[[nodiscard]] std::string quote_string(std::string_view bytes);
 
 }  // namespace hcpnet::dns
