@@ -1,4 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+from hcpnet._core.spec import SourceText
 
 class RRset:
     @property
@@ -37,3 +41,46 @@ class ServerStats:
     def cache_entries(self) -> int: ...
     @property
     def pending_forwards(self) -> int: ...
+
+class ExplainStep:
+    @property
+    def name(self) -> str: ...
+    @property
+    def zone(self) -> str: ...
+    @property
+    def rule(self) -> str: ...
+    @property
+    def matched(self) -> str: ...
+    @property
+    def records(self) -> list[str]: ...
+
+class Explanation:
+    @property
+    def view(self) -> str: ...
+    @property
+    def prefix(self) -> IPv4Network | IPv6Network | None: ...
+    @property
+    def steps(self) -> list[ExplainStep]: ...
+    @property
+    def upstreams(self) -> list[str]: ...
+
+def explain(
+    sources: Sequence[SourceText],
+    name: str,
+    client: str | IPv4Address | IPv6Address,
+    type: str = "A",
+    observed: Sequence[SourceText] = (),
+) -> list[Explanation]: ...
+def next_serial(previous: int, day: int | None = None) -> int: ...
+def parse_zone_file(file: str, text: str, origin: str | None = None) -> Zone: ...
+def render(
+    sources: Sequence[SourceText],
+    target: str,
+    *,
+    observed: Sequence[SourceText] = (),
+    any_address: bool = False,
+    file_prefix: str = "",
+    previous: Mapping[str, str] = ...,
+    day: int | None = None,
+) -> dict[str, dict[str, str]]: ...
+def render_zone_file(zone: Zone, serial: int) -> str: ...
