@@ -143,7 +143,7 @@ void add_dns_render(CLI::App& dns, int& status) {
       ->add_option("--pod-address", a->pod_addresses,
                    "listen here as well: an address on the management side; repeatable")
       ->type_name("ADDRESS")
-      ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command->add_flag("--any-address", a->any_address, "listen on every address");
   a->files.add_to(*command, true);

@@ -115,3 +115,12 @@ def test_render_writes_nothing_in_part(hcpnet: Hcpnet) -> None:
     assert done.returncode == 1
     assert "[unavailable-zone]" in done.stderr
     assert not out.exists()
+
+
+def test_files_may_follow_options(hcpnet: Hcpnet) -> None:
+    endpoints = hcpnet.folder / "endpoints.yaml"
+    endpoints.write_text('"clusters-blue/oauth-openshift:6443": ["198.51.100.22:6443"]\n')
+    done = hcpnet(
+        "dns", "query", "api.blue.example.com", "--endpoints", str(endpoints), "-o", "json", str(hcpnet.network)
+    )
+    assert done.returncode == 0, done.stderr
