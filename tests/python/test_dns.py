@@ -6,12 +6,9 @@ from ipaddress import IPv4Address, IPv4Network
 import hcpnet
 import pytest
 from hcpnet.dns import explain, next_serial, parse_zone_file, render, render_zone_file
-from hcpnet.spec import SourceText
 
-NETWORK = [
-    SourceText(
-        "network.yaml",
-        """
+NETWORK = {
+    "network.yaml": """
 apiVersion: hostedcluster.densityops.com/v1alpha1
 kind: Infra
 metadata: {name: vlan, namespace: clusters}
@@ -21,8 +18,7 @@ spec:
     dns: {serverIP: 192.0.2.3, clusterName: blue, baseDomain: example.com}
     proxy: {serverIP: 192.0.2.4, controlPlaneNamespace: clusters-blue, internalProxyService: 198.51.100.10}
 """,
-    )
-]
+}
 ZONE = '$ORIGIN a.test.\n@ 30 IN SOA ns hostmaster 7 1 1 1 1\nx 30 IN TXT "a;b"\n'
 
 
@@ -66,7 +62,7 @@ def test_a_changed_zone_file_gets_a_greater_serial() -> None:
 
 def test_render_refuses_other_targets() -> None:
     with pytest.raises(ValueError, match="target"):
-        render(NETWORK, "nsd", any_address=True, file_prefix="/etc/", observed=[])
+        render(NETWORK, "nsd", any_address=True, file_prefix="/etc/", observed={})
 
 
 def test_explain() -> None:
@@ -76,5 +72,5 @@ def test_explain() -> None:
     assert (step.name, step.zone, step.rule) == ("api.blue.example.com.", "blue.example.com.", "exact")
     assert step.matched == "api.blue.example.com."
     assert step.records == ["api.blue.example.com. 30 IN A 192.0.2.4"]
-    (found,) = explain(NETWORK, "api.blue.example.com", IPv4Address("198.51.100.1"), "AAAA", observed=[])
+    (found,) = explain(NETWORK, "api.blue.example.com", IPv4Address("198.51.100.1"), "AAAA", observed={})
     assert [s.rule for s in found.steps] == ["nodata"]

@@ -10,6 +10,7 @@
 
 #include "bind.hpp"
 #include "casters.hpp"
+#include "sources.hpp"
 #include "text.hpp"
 
 namespace py = pybind11;
@@ -18,10 +19,11 @@ namespace hcpnet::python {
 namespace {
 
 using namespace dns;
-using Sources = std::vector<spec::SourceText>;
 
-std::vector<DnsServerConfig> servers_of(const Sources& sources, const Sources& observed) {
-  const auto checked = check_files({sources, observed, {}}).value();
+std::vector<DnsServerConfig> servers_of(const py::dict& texts, const py::dict& observed) {
+  const SourceFiles files{to_sources(texts), to_sources(observed), {}};
+  const py::gil_scoped_release no_gil;
+  const auto checked = check_files(files).value();
   return make_stack_config(checked.set, checked.observed, {}).value().dns;
 }
 
@@ -31,12 +33,12 @@ Name name_of(const std::string& text) {
   return *name;
 }
 
-py::dict render_servers(const Sources& sources, const std::string& target_name, const Sources& observed,
+py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
                         const RenderOptions& options) {
   const auto target = parse_render_target(target_name);
   if (!target) throw py::value_error("'" + target_name + "' is not a target");
   py::dict all;
-  for (const DnsServerConfig& server : servers_of(sources, observed)) {
+  for (const DnsServerConfig& server : servers_of(texts, observed)) {
     py::dict files;
     for (const RenderedFile& file : render(server.config, *target, options).value().files)
       files[py::str(file.name)] = file.text;
@@ -45,12 +47,12 @@ py::dict render_servers(const Sources& sources, const std::string& target_name, 
   return all;
 }
 
-py::list explain_servers(const Sources& sources, const std::string& name, const IpAddress& client,
-                         const std::string& type_text, const Sources& observed) {
+py::list explain_servers(const py::dict& texts, const std::string& name, const IpAddress& client,
+                         const std::string& type_text, const py::dict& observed) {
   const auto type = parse_type(type_text);
   if (!type) throw py::value_error("'" + type_text + "' is not a type of record");
   py::list all;
-  for (const DnsServerConfig& server : servers_of(sources, observed))
+  for (const DnsServerConfig& server : servers_of(texts, observed))
     all.append(explain(server.config, name_of(name), *type, client).value());
   return all;
 }
@@ -70,15 +72,15 @@ void bind_explanation(py::module_& m) {
       .def_readonly("prefix", &Explanation::prefix, "IPv4Network | IPv6Network | None: what chose the view.")
       .def_readonly("steps", &Explanation::steps, "list[ExplainStep]: more than one after an alias.")
       .def_readonly("upstreams", &Explanation::upstreams, "list[str]: who is asked, when the name is forwarded.");
-  m.def("explain", &explain_servers, py::arg("sources"), py::arg("name"), py::arg("client"), py::arg("type") = "A",
-        py::arg("observed") = Sources{}, R"doc(Say which view, zone and rule answer a client.
+  m.def("explain", &explain_servers, py::arg("texts"), py::arg("name"), py::arg("client"), py::arg("type") = "A",
+        py::arg("observed") = py::dict(), R"doc(Say which view, zone and rule answer a client.
 
 Args:
-    sources (Sequence[SourceText]): the texts of one set.
+    texts (dict[str, str]): one set, by the names that findings call them.
     name (str): domain name, with or without the dot at its end.
     client (str | IPv4Address | IPv6Address): address of the client.
     type (str): type of record, such as "AAAA" or "TYPE65".
-    observed (Sequence[SourceText]): objects as read from a cluster.
+    observed (dict[str, str]): objects as read from a cluster, in the same form.
 Returns:
     list[Explanation]: one per DNS server of the set.
 Raises:
@@ -134,7 +136,7 @@ void bind_dns_render(py::module_& m) {
   bind_explanation(m);
   m.def(
       "render",
-      [](const Sources& sources, const std::string& target, const Sources& observed, bool any_address,
+      [](const py::dict& texts, const std::string& target, const py::dict& observed, bool any_address,
          const std::string& file_prefix, const std::map<std::string, std::string>& previous,
          std::optional<std::uint32_t> day) {
         RenderOptions options;
@@ -142,17 +144,17 @@ void bind_dns_render(py::module_& m) {
         options.file_prefix = file_prefix;
         options.previous = previous;
         options.day = day;
-        return render_servers(sources, target, observed, options);
+        return render_servers(texts, target, observed, options);
       },
-      py::arg("sources"), py::arg("target"), py::kw_only(), py::arg("observed") = Sources{},
+      py::arg("texts"), py::arg("target"), py::kw_only(), py::arg("observed") = py::dict(),
       py::arg("any_address") = false, py::arg("file_prefix") = "",
       py::arg("previous") = std::map<std::string, std::string>{}, py::arg("day") = py::none(),
       R"doc(Write the DNS of a set as the configuration of another server.
 
 Args:
-    sources (Sequence[SourceText]): the texts of one set.
+    texts (dict[str, str]): one set, by the names that findings call them.
     target (str): "zonefile", "hosts", "coredns", "bind", "unbound" or "dnsmasq".
-    observed (Sequence[SourceText]): objects as read from a cluster.
+    observed (dict[str, str]): objects as read from a cluster, in the same form.
     any_address (bool): listen on every address instead of those of the set.
     file_prefix (str): in front of file names inside the configuration.
     previous (dict[str, str]): files of the last rendering; zone files go on from their serials.

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-
-from hcpnet._core.spec import SourceText
 
 class RRset:
     @property
@@ -65,22 +62,22 @@ class Explanation:
     def upstreams(self) -> list[str]: ...
 
 def explain(
-    sources: Sequence[SourceText],
+    texts: dict[str, str],
     name: str,
     client: str | IPv4Address | IPv6Address,
     type: str = "A",
-    observed: Sequence[SourceText] = (),
+    observed: dict[str, str] = ...,
 ) -> list[Explanation]: ...
 def next_serial(previous: int, day: int | None = None) -> int: ...
 def parse_zone_file(file: str, text: str, origin: str | None = None) -> Zone: ...
 def render(
-    sources: Sequence[SourceText],
+    texts: dict[str, str],
     target: str,
     *,
-    observed: Sequence[SourceText] = (),
+    observed: dict[str, str] = ...,
     any_address: bool = False,
     file_prefix: str = "",
-    previous: Mapping[str, str] = ...,
+    previous: dict[str, str] = ...,
     day: int | None = None,
 ) -> dict[str, dict[str, str]]: ...
 def render_zone_file(zone: Zone, serial: int) -> str: ...
