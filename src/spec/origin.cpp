@@ -39,8 +39,9 @@ bool Origin::is_readable(std::string_view pointer) const {
 
 std::string Origin::excerpt(std::string_view pointer) const {
   const text::Value* value = object != nullptr ? text::find(*object, pointer) : nullptr;
-  return value != nullptr && value->items.empty() && value->members.empty() ? spec::excerpt(value->text)
-                                                                            : std::string();
+  const bool is_scalar = value != nullptr && value->type != text::ValueType::null &&
+                         value->type != text::ValueType::list && value->type != text::ValueType::map;
+  return is_scalar ? spec::excerpt(value->text) : std::string();
 }
 
 std::string excerpt(std::string_view text) {

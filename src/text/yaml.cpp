@@ -111,10 +111,26 @@ class Handler : public YAML::EventHandler {
   [[noreturn]] void stop(const YAML::Mark& mark, const std::string& message) {
     const std::size_t offset = mark.pos < 0 ? source_.text().size() : static_cast<std::size_t>(mark.pos);
     if (quoted_ && offset < quoted_->second) stop_at_quote();
-    source_.stop(code::yaml_syntax, offset, message);
+    source_.stop(code::yaml_syntax, offset, explain(offset, message));
   }
 
  private:
+  /// yaml-cpp's words, with the usual cause and its remedy where there is one.
+  [[nodiscard]] std::string explain(std::size_t offset, const std::string& message) const {
+    const std::string_view text = source_.text();
+    const std::size_t line_break = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
+    const std::string_view line = text.substr(line_break == std::string_view::npos ? 0 : line_break + 1);
+    if (line.substr(0, line.find_first_not_of(" \t")).find('\t') != std::string_view::npos)
+      return "a tab may not indent; use blanks";
+    if (text.substr(offset).starts_with('*'))
+      return "a value that begins with * is an alias, and nothing has this name; a wildcard needs quotes around it";
+    if (message == "illegal map value")
+      return "a key cannot stand here; the value before it needs quotes, or the indentation is wrong";
+    if (message == "end of map not found")
+      return "this fits no mapping that is open here; the indentation is wrong, or a quote closed too early";
+    return message;
+  }
+
   std::size_t visit(const YAML::Mark& mark) {
     const auto offset = static_cast<std::size_t>(std::max(mark.pos, 0));
     // yaml-cpp ends a quoted scalar where a line is indented too little; then the next node lies before the closing

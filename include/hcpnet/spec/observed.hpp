@@ -30,12 +30,25 @@ struct Observed {
   std::map<std::string, Ipv4> apps_addresses;  ///< attachment "namespace/name" -> status externalIP
 };
 
-/// Reads observed objects: Service, EndpointSlice, Pod, VirtualMachineInstance, Machine, HostedCluster,
-/// InfraClusterAttachment; other kinds are passed over. Fields that nothing here needs are ignored. A conflict (one
-/// address or MAC in two clusters) keeps the oldest object (creationTimestamp, then namespace/name) and warns about the
-/// other.
+/// A cluster prints more than a person writes.
+inline constexpr LoadLimits kObservedLimits{.max_file_bytes = 64 * 1024 * 1024, .max_nodes = 4'000'000};
+
+/// Reads observed objects: Service, EndpointSlice, VirtualMachineInstance, Machine, HostedCluster,
+/// InfraClusterAttachment; other kinds are passed over, and so are fields that nothing here needs. Where two objects
+/// claim one thing (a MAC address or an address in two namespaces) has_precedence() decides, and a warning tells the
+/// other. `endpoints` are YAML maps of "namespace/service:port: [address:port, ...]", which replace what slices say
+/// about that Service port.
+///
+/// Errors: files that cannot be read, and every key and address of an endpoint map that is none. Warnings are added to
+/// `warnings`.
 [[nodiscard]] Result<Observed, Diagnostics> load_observed(const std::vector<SourceText>& objects,
                                                           const std::vector<SourceText>& endpoints,
-                                                          Diagnostics& warnings, const LoadLimits& limits = {});
+                                                          Diagnostics& warnings,
+                                                          const LoadLimits& limits = kObservedLimits);
+
+/// Gives each cluster of the set the address of its apps load balancer (ValidCluster::apps_vip), as observed. One that
+/// belongs to something else already (the gateway, a server, the DHCP range, an earlier cluster) is not used;
+/// `set.warnings` says so.
+void apply_observed(ValidSet& set, const Observed& observed);
 
 }  // namespace hcpnet::spec

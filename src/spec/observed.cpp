@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <hcpnet/spec/codes.hpp>
+#include <hcpnet/spec/observed.hpp>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "spec/names.hpp"
+#include "spec/observed_objects.hpp"
+
+namespace hcpnet::spec {
+namespace {
+
+using text::Value;
+using text::ValueType;
+
+std::optional<std::uint16_t> port_of(const Value& map) {
+  const Value* value = map.find("port");
+  if (value == nullptr || value->type != ValueType::integer) return {};
+  std::uint16_t port = 0;
+  const char* end = value->text.data() + value->text.size();
+  const auto [stop, error] = std::from_chars(value->text.data(), end, port);
+  return error == std::errc() && stop == end && port > 0 ? std::optional(port) : std::nullopt;
+}
+
+/// Service "namespace/name" -> name of a port ("" for the only one) -> number of that port.
+using ServicePorts = std::map<std::string, std::map<std::string, std::uint16_t>>;
+
+ServicePorts read_services(const std::vector<ObservedObject>& services, Observed& observed) {
+  ServicePorts ports;
+  for (const ObservedObject& service : services) {
+    const std::string key = service.metadata.key();
+    for (const Value& port : service.items_at("/spec/ports"))
+      if (const auto number = port_of(port)) ports[key].emplace(string_of(port, "name"), *number);
+    std::vector<std::string> addresses{service.string_at("/spec/clusterIP")};
+    for (const Value& address : service.items_at("/spec/clusterIPs")) addresses.push_back(address.text);
+    for (const std::string& text : addresses)  // "None" and IPv6 are no IPv4 address
+      if (const auto address = parse_ipv4(text)) observed.service_addresses.emplace(key, *address);
+  }
+  return ports;
+}
+
+/// Addresses of the ready endpoints. Not known to be unready is ready (discovery.k8s.io/v1, EndpointConditions).
+std::vector<IpAddress> ready_addresses(const ObservedObject& slice) {
+  std::vector<IpAddress> addresses;
+  for (const Value& endpoint : slice.items_at("/endpoints")) {
+    const Value* ready = text::find(endpoint, "/conditions/ready");
+    if (ready != nullptr && ready->type == ValueType::boolean && !ready->flag) continue;
+    const Value* list = endpoint.find("addresses");
+    if (list == nullptr) continue;
+    for (const Value& address : list->items)
+      if (const auto parsed = parse_ip_address(address.text)) addresses.push_back(*parsed);
+  }
+  return addresses;
+}
+
+void read_slices(const std::vector<ObservedObject>& slices, const ServicePorts& services, Observed& observed) {
+  std::map<std::string, std::set<Endpoint>> endpoints;  // of all slices of a Service together, both families
+  for (const ObservedObject& slice : slices) {
+    const std::string name = slice.string_at("/metadata/labels/kubernetes.io~1service-name");
+    if (name.empty()) continue;
+    const std::string service = slice.metadata.namespace_ + '/' + name;
+    const auto known = services.find(service);
+    const std::vector<IpAddress> addresses = ready_addresses(slice);
+    for (const Value& port : slice.items_at("/ports")) {
+      const auto number = port_of(port);
+      if (!number) continue;
+      std::uint16_t service_port = *number;
+      if (known != services.end()) {
+        const auto match = known->second.find(string_of(port, "name"));
+        if (match == known->second.end()) continue;  // the Service has no such port any more
+        service_port = match->second;
+      }
+      std::set<Endpoint>& all = endpoints[service + ':' + std::to_string(service_port)];
+      for (const IpAddress& address : addresses) all.insert({address, *number});
+    }
+  }
+  for (const auto& [key, all] : endpoints) observed.endpoints[key].assign(all.begin(), all.end());
+}
+
+/// Things of which each belongs to one owner. Objects come in the order of precedence, so the first claim wins.
+template <class Thing>
+class Claims {
+ public:
+  Claims(Diagnostics& warnings, const char* what) : warnings_(warnings), what_(what) {}
+  /// True when `thing` belongs to `owner`; warns when it belongs to another.
+  bool claim(const Thing& thing, const std::string& owner, const std::string& text, const ObservedObject& object,
+             std::string_view pointer) {
+    const auto [first, is_new] = owners_.emplace(thing, owner);
+    if (is_new || first->second == owner) return true;
+    warnings_.add(object.warning(code::claim_lost, pointer,
+                                 std::string(what_) + ' ' + text + " belongs to " + first->second +
+                                     ", which is older; " + owner + " goes without it"));
+    return false;
+  }
+
+ private:
+  Diagnostics& warnings_;
+  const char* what_;
+  std::map<Thing, std::string> owners_;
+};
+
+void read_machine_instances(const std::vector<ObservedObject>& instances, Observed& observed, Diagnostics& warnings) {
+  Claims<MacAddress> claims(warnings, "MAC address");
+  const auto read = [&](const ObservedObject& instance, const std::string& list, const char* field) {
+    const auto& interfaces = instance.items_at(list);
+    for (std::size_t i = 0; i < interfaces.size(); ++i) {
+      const std::string text = string_of(interfaces[i], field);
+      if (text.empty()) continue;
+      const std::string pointer = text::child(list, i) + '/' + field;
+      const auto mac = parse_mac_address(text);
+      if (!mac) {
+        warnings.add(instance.warning(code::bad_address, pointer, "this is no MAC address"));
+      } else if (claims.claim(*mac, instance.metadata.key(), mac->to_string(), instance, pointer)) {
+        observed.mac_namespaces.emplace(*mac, instance.metadata.namespace_);
+        observed.host_names.emplace(*mac, instance.metadata.name);
+      }
+    }
+  };
+  for (const ObservedObject& instance : instances) {
+    read(instance, "/status/interfaces", "mac");
+    read(instance, "/spec/domain/devices/interfaces", "macAddress");
+  }
+}
+
+void read_machines(const std::vector<ObservedObject>& machines, Observed& observed, Diagnostics& warnings) {
+  Claims<IpAddress> claims(warnings, "address");
+  std::map<std::string, std::set<IpAddress>> workers;
+  for (const ObservedObject& machine : machines) {
+    const std::string& owner = machine.metadata.namespace_;
+    const auto& addresses = machine.items_at("/status/addresses");
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      const auto address = parse_ip_address(string_of(addresses[i], "address"));
+      const std::string pointer = text::child("/status/addresses", i) + "/address";
+      if (!address || string_of(addresses[i], "type") != "InternalIP") continue;
+      if (claims.claim(*address, owner, address->to_string(), machine, pointer)) workers[owner].insert(*address);
+    }
+  }
+  for (const auto& [owner, addresses] : workers)
+    observed.namespace_workers[owner].assign(addresses.begin(), addresses.end());
+}
+
+void read_hosted_clusters(const std::vector<ObservedObject>& clusters, Observed& observed, Diagnostics& warnings) {
+  Claims<std::string> claims(warnings, "control-plane namespace");
+  for (const ObservedObject& cluster : clusters) {
+    const std::string plane = control_plane_namespace(cluster.metadata.namespace_, cluster.metadata.name);
+    if (claims.claim(plane, cluster.metadata.key(), plane, cluster, "/metadata/name"))
+      observed.control_plane_clusters.emplace(plane, cluster.metadata.key());
+  }
+}
+
+void read_attachments(const std::vector<ObservedObject>& attachments, Observed& observed, Diagnostics& warnings) {
+  Claims<Ipv4> claims(warnings, "apps address");
+  const std::string pointer = "/status/appsIngressStatus/externalIP";
+  for (const ObservedObject& attachment : attachments) {
+    const std::string text = attachment.string_at(pointer);
+    if (text.empty()) continue;
+    const auto address = parse_ipv4(text);
+    if (!address)
+      warnings.add(attachment.warning(code::bad_address, pointer,
+                                      "this is no IPv4 address, so the apps of this cluster get no record"));
+    else if (claims.claim(*address, attachment.metadata.key(), text, attachment, pointer))
+      observed.apps_addresses.emplace(attachment.metadata.key(), *address);
+  }
+}
+
+/// Who has the address in the Infra; empty when nobody has.
+std::string owner_in(const ValidInfra& infra, Ipv4 address) {
+  if (infra.gateway == address) return "the gateway";
+  if (infra.dhcp && infra.dhcp->server_ip == address) return "the DHCP server";
+  if (infra.dns && infra.dns->server_ip == address) return "the DNS server";
+  if (infra.proxy && infra.proxy->server_ip == address) return "the proxy";
+  if (infra.dhcp && infra.dhcp->pool.contains(address)) return "the DHCP range";
+  for (const ValidCluster& cluster : infra.clusters)
+    if (cluster.apps_vip == address) return "the apps of cluster " + cluster.name;
+  return {};
+}
+
+void apply_to(const ValidSet& set, ValidInfra& infra, const Observed& observed, Diagnostics& warnings) {
+  for (ValidCluster& cluster : infra.clusters) cluster.apps_vip.reset();
+  for (ValidCluster& cluster : infra.clusters) {
+    if (!cluster.apps_pool) continue;
+    std::optional<Ipv4> vip;
+    const std::string key = infra.metadata.namespace_ + '/' + cluster.name;
+    if (const auto seen = observed.apps_addresses.find(key); seen != observed.apps_addresses.end()) {
+      vip = seen->second;
+    } else {
+      const auto attachment =
+          std::ranges::find(set.attachments, key, [](const InfraClusterAttachment& a) { return a.metadata.key(); });
+      if (attachment != set.attachments.end() && attachment->observed_apps_ip)
+        vip = parse_ipv4(*attachment->observed_apps_ip);
+    }
+    if (!vip) continue;
+    const std::string owner = owner_in(infra, *vip);
+    if (owner.empty()) {
+      cluster.apps_vip = vip;
+      continue;
+    }
+    warnings.add(
+        {.severity = Severity::warning,
+         .file = {},
+         .line = 0,
+         .column = 0,
+         .path = {},
+         .code = std::string(code::vip_unusable),
+         .message = "the apps address " + vip->to_string() + " of " + key + " belongs to " + owner + " and is not used",
+         .found = {},
+         .expected = {}});
+  }
+}
+
+}  // namespace
+
+Result<Observed, Diagnostics> load_observed(const std::vector<SourceText>& objects,
+                                            const std::vector<SourceText>& endpoints, Diagnostics& warnings,
+                                            const LoadLimits& limits) {
+  Diagnostics errors(limits.max_errors);
+  Observed observed;
+  const ObservedObjects collected = collect_objects(objects, limits, errors);
+  read_slices(collected.slices, read_services(collected.services, observed), observed);
+  read_machine_instances(collected.machine_instances, observed, warnings);
+  read_machines(collected.machines, observed, warnings);
+  read_hosted_clusters(collected.hosted_clusters, observed, warnings);
+  read_attachments(collected.attachments, observed, warnings);
+  read_endpoint_maps(endpoints, limits, observed, errors);
+  if (!errors.empty()) return errors;
+  return observed;
+}
+
+void apply_observed(ValidSet& set, const Observed& observed) {
+  for (ValidInfra& infra : set.infras) apply_to(set, infra, observed, set.warnings);
+}
+
+}  // namespace hcpnet::spec
