@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that carries the network of a hosted cluster inside itself: on loopback, without root, on ports that the system chooses.
+// A program that carries the network of a hosted cluster inside itself: on loopback, without root, on ports that the
+// system chooses.
 #include <filesystem>
 #include <hcpnet/stack.hpp>
 #include <iostream>
 #include <random>
 
 int main() {
-  const auto state_dir = std::filesystem::temp_directory_path() / ("hcpnet-embed-" + std::to_string(std::random_device{}()));
+  const auto state_dir =
+      std::filesystem::temp_directory_path() / ("hcpnet-embed-" + std::to_string(std::random_device{}()));
   std::filesystem::create_directories(state_dir);
 
   hcpnet::StackOptions options;
@@ -28,8 +30,10 @@ spec:
   try {
     hcpnet::Stack stack(options);
     stack.start();
-    for (const hcpnet::StackListener& l : stack.listeners()) std::cout << l.service << " on " << l.bound.to_string() << '\n';
-    for (const hcpnet::RouteExplanation& r : stack.route("oauth.blue.example.com", 443, *hcpnet::parse_ip_address("127.90.0.100"))) {
+    for (const hcpnet::StackListener& l : stack.listeners())
+      std::cout << l.service << " on " << l.bound.to_string() << '\n';
+    for (const hcpnet::RouteExplanation& r :
+         stack.route("oauth.blue.example.com", 443, *hcpnet::parse_ip_address("127.90.0.100"))) {
       std::cout << r.server_name << " -> " << r.backend << " (" << r.rule << ")\n";
       status = r.backend == "blue-oauth-openshift" ? 0 : 1;
     }

@@ -44,7 +44,8 @@ AdminAnswer ask_admin(const std::string& socket, const std::string& method, cons
   asio::io_context io;
   beast::basic_stream<Protocol> stream(io);
   if (socket.size() >= sizeof(sockaddr_un::sun_path)) return failed(asio::error::name_too_long);
-  if (const auto ec = step(io, stream, [&](auto done) { stream.async_connect(Protocol::endpoint(socket), done); })) return failed(ec);
+  if (const auto ec = step(io, stream, [&](auto done) { stream.async_connect(Protocol::endpoint(socket), done); }))
+    return failed(ec);
 
   http::request<http::empty_body> request(http::string_to_verb(method), target, 11);
   request.set(http::field::host, "hcpnet");
@@ -55,7 +56,8 @@ AdminAnswer ask_admin(const std::string& socket, const std::string& method, cons
   beast::flat_buffer buffer;
   http::response_parser<http::string_body> parser;
   parser.body_limit(kMaxAnswerBytes);
-  if (const auto ec = step(io, stream, [&](auto done) { http::async_read(stream, buffer, parser, done); })) return failed(ec);
+  if (const auto ec = step(io, stream, [&](auto done) { http::async_read(stream, buffer, parser, done); }))
+    return failed(ec);
   return {parser.get().result_int(), nlohmann::json::parse(parser.get().body(), nullptr, false)};
 }
 

@@ -17,7 +17,9 @@ struct Arguments {
   FormatArguments format;
 };
 
-std::string text_of(const Json& object, const char* key) { return object.value(key, std::string{}); }
+std::string text_of(const Json& object, const char* key) {
+  return object.value(key, std::string{});
+}
 
 void print_diagnostics(const Json& diagnostics) {
   for (const Json& d : diagnostics) {
@@ -36,24 +38,28 @@ void print_diagnostics(const Json& diagnostics) {
 }
 
 void print_status(const Json& status) {
-  std::cout << "hcpnet " << text_of(status, "version") << ", reloads " << status.value("reloads", 0) << ", refused " << status.value("reloadsRefused", 0) << '\n';
+  std::cout << "hcpnet " << text_of(status, "version") << ", reloads " << status.value("reloads", 0) << ", refused "
+            << status.value("reloadsRefused", 0) << '\n';
   for (const Json& l : status.at("listeners"))
-    std::cout << std::left << std::setw(8) << text_of(l, "service") << std::setw(28) << text_of(l, "bound") << text_of(l, "owner") << '\n';
+    std::cout << std::left << std::setw(8) << text_of(l, "service") << std::setw(28) << text_of(l, "bound")
+              << text_of(l, "owner") << '\n';
   for (const Json& trouble : status.at("troubles")) std::cout << "trouble: " << trouble.get<std::string>() << '\n';
   print_diagnostics(status.at("warnings"));
 }
 
 void print_leases(const Json& leases) {
-  std::cout << std::left << std::setw(17) << "ADDRESS" << std::setw(19) << "MAC" << std::setw(10) << "STATE" << std::setw(22) << "EXPIRES" << std::setw(28)
-            << "SUBNET" << "HOST NAME\n";
+  std::cout << std::left << std::setw(17) << "ADDRESS" << std::setw(19) << "MAC" << std::setw(10) << "STATE"
+            << std::setw(22) << "EXPIRES" << std::setw(28) << "SUBNET" << "HOST NAME\n";
   for (const Json& l : leases.at("leases"))
-    std::cout << std::setw(17) << text_of(l, "address") << std::setw(19) << text_of(l, "mac") << std::setw(10) << text_of(l, "state") << std::setw(22)
-              << text_of(l, "expires") << std::setw(28) << text_of(l, "subnet") << text_of(l, "hostName") << '\n';
+    std::cout << std::setw(17) << text_of(l, "address") << std::setw(19) << text_of(l, "mac") << std::setw(10)
+              << text_of(l, "state") << std::setw(22) << text_of(l, "expires") << std::setw(28) << text_of(l, "subnet")
+              << text_of(l, "hostName") << '\n';
 }
 
 int ask(const Arguments& a, const char* method, const char* target, void (*print_text)(const Json&)) {
   const AdminAnswer answer = ask_admin(a.state.admin_socket(), method, target);
-  if (answer.status == 0 || (answer.status != 200 && !answer.body.is_object()) || (answer.status != 200 && answer.body.contains("error"))) {
+  if (answer.status == 0 || (answer.status != 200 && !answer.body.is_object()) ||
+      (answer.status != 200 && answer.body.contains("error"))) {
     std::cerr << "hcpnet: " << answer.error() << '\n';
     return kProblems;
   }
@@ -79,7 +85,8 @@ void add_status(CLI::App& app, int& status) {
 }
 
 void add_reload(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("reload", "let the running process read its files again; says why when it keeps the old state");
+  CLI::App* command = app.add_subcommand(
+      "reload", "let the running process read its files again; says why when it keeps the old state");
   command->callback([a = arguments_of(*command), &status] {
     status = ask(*a, "POST", "/reload", [](const Json& body) {
       print_diagnostics(body.at("diagnostics"));

@@ -41,7 +41,9 @@ void add_check(CLI::App& app, int& status) {
   command->callback([a, &status] {
     const Diagnostics found = check_all(a->files);
     if (a->format.is_json()) {
-      const nlohmann::json body = {{"errors", found.error_count()}, {"warnings", found.warning_count()}, {"dropped", found.dropped_count()},
+      const nlohmann::json body = {{"errors", found.error_count()},
+                                   {"warnings", found.warning_count()},
+                                   {"dropped", found.dropped_count()},
                                    {"diagnostics", to_json(found)}};
       std::cout << body.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
     } else {

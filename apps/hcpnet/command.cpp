@@ -14,22 +14,37 @@ std::string environment(const char* name) {
 
 /// systemd's folder, else the XDG Base Directory Specification's.
 std::string default_state_dir() {
-  if (const std::string systemd = environment("STATE_DIRECTORY"); !systemd.empty()) return systemd.substr(0, systemd.find(':'));
+  if (const std::string systemd = environment("STATE_DIRECTORY"); !systemd.empty())
+    return systemd.substr(0, systemd.find(':'));
   if (const std::string xdg = environment("XDG_STATE_HOME"); !xdg.empty()) return xdg + "/hcpnet";
   return environment("HOME") + "/.local/state/hcpnet";
 }
 
 }  // namespace
 
-void print(const Diagnostics& diagnostics) { std::cerr << diagnostics.to_string(); }
-
-void FileArguments::add_to(CLI::App& command, bool files_required) {
-  command.add_option("FILE", files, "specs, YAML or JSON; all files together are one set; - is standard input, a folder its files")->required(files_required)->type_name("");
-  command.add_option("--observed", observed, "objects as `kubectl get -o yaml` prints them; repeatable")->type_name("FILE")->expected(1)->take_all();
-  command.add_option("--endpoints", endpoints, "map of namespace/service:port to [address:port, ...]; repeatable")->type_name("FILE")->expected(1)->take_all();
+void print(const Diagnostics& diagnostics) {
+  std::cerr << diagnostics.to_string();
 }
 
-SourceFiles FileArguments::read(Diagnostics& problems) const { return read_source_files(files, observed, endpoints, problems); }
+void FileArguments::add_to(CLI::App& command, bool files_required) {
+  command
+      .add_option("FILE", files,
+                  "specs, YAML or JSON; all files together are one set; - is standard input, a folder its files")
+      ->required(files_required)
+      ->type_name("");
+  command.add_option("--observed", observed, "objects as `kubectl get -o yaml` prints them; repeatable")
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all();
+  command.add_option("--endpoints", endpoints, "map of namespace/service:port to [address:port, ...]; repeatable")
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all();
+}
+
+SourceFiles FileArguments::read(Diagnostics& problems) const {
+  return read_source_files(files, observed, endpoints, problems);
+}
 
 std::optional<CheckedFiles> FileArguments::check() const {
   Diagnostics problems;
@@ -49,7 +64,10 @@ std::optional<CheckedFiles> FileArguments::check() const {
 
 void StateArguments::add_to(CLI::App& command) {
   state_dir = default_state_dir();
-  command.add_option("--state-dir", state_dir, "folder of the leases and the admin socket; default $STATE_DIRECTORY, else the XDG state folder")->type_name("DIR");
+  command
+      .add_option("--state-dir", state_dir,
+                  "folder of the leases and the admin socket; default $STATE_DIRECTORY, else the XDG state folder")
+      ->type_name("DIR");
 }
 
 void FormatArguments::add_to(CLI::App& command) {

@@ -14,13 +14,15 @@ namespace hcpnet::app {
 namespace {
 
 std::vector<const CLI::App*> visible_commands(const CLI::App& app) {
-  std::vector<const CLI::App*> commands = app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); });
+  std::vector<const CLI::App*> commands =
+      app.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); });
   return commands;
 }
 
 /// "hcpnet-leases-list", "hcpnet leases list", with the given separator.
 std::string full_name(const CLI::App& command, char separator) {
-  return command.get_parent() ? full_name(*command.get_parent(), separator) + separator + command.get_name() : command.get_name();
+  return command.get_parent() ? full_name(*command.get_parent(), separator) + separator + command.get_name()
+                              : command.get_name();
 }
 
 std::string escaped(std::string text) {
@@ -33,21 +35,25 @@ void write_man_page(const CLI::App& command, std::ostream& out) {
   std::string title = full_name(command, '-');
   std::ranges::transform(title, title.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   out << ".TH " << escaped(title) << " 1 \"\" \"hcpnet " << version() << "\" \"hcpnet manual\"\n.SH NAME\n"
-      << escaped(full_name(command, '-')) << " \\- " << escaped(command.get_description()) << "\n.SH SYNOPSIS\n.B " << escaped(full_name(command, ' ')) << '\n';
+      << escaped(full_name(command, '-')) << " \\- " << escaped(command.get_description()) << "\n.SH SYNOPSIS\n.B "
+      << escaped(full_name(command, ' ')) << '\n';
   const auto subcommands = visible_commands(command);
   if (!subcommands.empty()) out << ".I COMMAND\n";
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_positional())
-      out << (option->get_required() ? ".I " : ".RI [ ") << escaped(option->get_name(true)) << (option->get_required() ? "\n" : " ]\n");
+      out << (option->get_required() ? ".I " : ".RI [ ") << escaped(option->get_name(true))
+          << (option->get_required() ? "\n" : " ]\n");
   }
   out << "[options]\n.SH OPTIONS\n";
   for (const CLI::Option* option : command.get_options()) {
-    out << ".TP\n.B " << escaped(option->get_name(option->get_positional())) << (option->get_type_name().empty() ? "" : " ") << escaped(option->get_type_name())
-        << '\n' << escaped(option->get_description()) << ".\n";
+    out << ".TP\n.B " << escaped(option->get_name(option->get_positional()))
+        << (option->get_type_name().empty() ? "" : " ") << escaped(option->get_type_name()) << '\n'
+        << escaped(option->get_description()) << ".\n";
   }
   if (!subcommands.empty()) out << ".SH COMMANDS\n";
   for (const CLI::App* subcommand : subcommands)
-    out << ".TP\n.BR " << escaped(full_name(*subcommand, '-')) << " (1)\n" << escaped(subcommand->get_description()) << ".\n";
+    out << ".TP\n.BR " << escaped(full_name(*subcommand, '-')) << " (1)\n"
+        << escaped(subcommand->get_description()) << ".\n";
   out << ".SH EXIT STATUS\n0: good, also with warnings. 1: problems were found, or the work failed. 2: wrong use.\n";
 }
 
@@ -83,7 +89,8 @@ void write_paths(const CLI::App& command, std::ostream& out) {
 
 /// zsh reads it through bashcompinit.
 void write_bash_completion(const CLI::App& app, std::ostream& out) {
-  out << "# bash completion for hcpnet\n_hcpnet() {\n  local current=\"${COMP_WORDS[COMP_CWORD]}\" command=hcpnet words word\n"
+  out << "# bash completion for hcpnet\n_hcpnet() {\n  local current=\"${COMP_WORDS[COMP_CWORD]}\" command=hcpnet "
+         "words word\n"
          "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    case \"|hcpnet";
   write_paths(app, out);
   out << "|\" in *\"|$command $word|\"*) command=\"$command $word\" ;; esac\n  done\n  case \"$command\" in\n";
@@ -96,7 +103,9 @@ void write_bash_completion(const CLI::App& app, std::ostream& out) {
 }  // namespace
 
 void add_documentation(CLI::App& app, int&) {
-  app.add_subcommand("completion", "print completion for bash; zsh reads it after bashcompinit")->callback([&app] { write_bash_completion(app, std::cout); });
+  app.add_subcommand("completion", "print completion for bash; zsh reads it after bashcompinit")->callback([&app] {
+    write_bash_completion(app, std::cout);
+  });
   auto folder = std::make_shared<std::string>();
   CLI::App* man = app.add_subcommand("man", "write the manual pages");
   man->add_option("--output-dir", *folder, "folder that exists")->required()->type_name("DIR");

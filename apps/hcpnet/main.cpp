@@ -7,7 +7,10 @@
 int main(int argc, char** argv) {
   using namespace hcpnet::app;
   int status = kGood;
-  CLI::App app("The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and an SNI proxy from one set of files.", "hcpnet");
+  CLI::App app(
+      "The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and an SNI proxy from one set of "
+      "files.",
+      "hcpnet");
   app.require_subcommand(1);
   add_up(app, status);
   add_check(app, status);

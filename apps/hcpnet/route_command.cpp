@@ -32,12 +32,14 @@ std::optional<Json> routes_from_files(const Arguments& a, const IpAddress& sourc
   }
   Json routes = Json::array();
   for (const ProxyServerConfig& proxy : config->proxies)
-    if (const auto answer = explain_route(proxy.owner, *proxy.table, proxy.workers, a.name, a.port, source)) routes.push_back(to_json(*answer));
+    if (const auto answer = explain_route(proxy.owner, *proxy.table, proxy.workers, a.name, a.port, source))
+      routes.push_back(to_json(*answer));
   return routes;
 }
 
 std::optional<Json> routes_from_process(const Arguments& a) {
-  const std::string query = "/routes?port=" + std::to_string(a.port) + "&sni=" + percent_encoded(a.name) + "&from=" + percent_encoded(a.from);
+  const std::string query =
+      "/routes?port=" + std::to_string(a.port) + "&sni=" + percent_encoded(a.name) + "&from=" + percent_encoded(a.from);
   const AdminAnswer answer = ask_admin(a.state.admin_socket(), "GET", query);
   if (answer.status == 200) return answer.body.at("routes");
   std::cerr << "hcpnet: " << answer.error() << '\n';
@@ -47,10 +49,11 @@ std::optional<Json> routes_from_process(const Arguments& a) {
 void print_text(const Json& routes, std::uint16_t port) {
   for (const Json& r : routes) {
     const std::string backend = r.at("backend");
-    std::cout << r.at("proxy").get<std::string>() << ' ' << r.at("listener").get<std::string>() << ": " << (backend.empty() ? "closed" : backend) << " ("
-              << r.at("rule").get<std::string>();
+    std::cout << r.at("proxy").get<std::string>() << ' ' << r.at("listener").get<std::string>() << ": "
+              << (backend.empty() ? "closed" : backend) << " (" << r.at("rule").get<std::string>();
     if (const std::string matched = r.at("matched"); !matched.empty()) std::cout << ' ' << matched;
-    if (const std::string cluster = r.at("sourceCluster"); !cluster.empty()) std::cout << ", source belongs to " << cluster;
+    if (const std::string cluster = r.at("sourceCluster"); !cluster.empty())
+      std::cout << ", source belongs to " << cluster;
     std::cout << ")\n";
     for (const Json& target : r.at("targets")) std::cout << "  " << target.get<std::string>() << '\n';
   }
@@ -76,9 +79,13 @@ int run(const Arguments& a) {
 
 void add_route(CLI::App& app, int& status) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("route", "say where a connection would go, and why; from files, or from the running process");
+  CLI::App* command =
+      app.add_subcommand("route", "say where a connection would go, and why; from files, or from the running process");
   command->add_option("NAME", a->name, "server name as a client sends it; \"\" for none")->required()->type_name("");
-  command->add_option("--port", a->port, "port that the client connects to")->required()->type_name("N")->check(CLI::Range(1, 65535));
+  command->add_option("--port", a->port, "port that the client connects to")
+      ->required()
+      ->type_name("N")
+      ->check(CLI::Range(1, 65535));
   command->add_option("--from", a->from, "address of the client")->type_name("ADDRESS");
   a->files.add_to(*command, false);
   a->state.add_to(*command);

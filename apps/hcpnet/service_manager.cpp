@@ -23,7 +23,8 @@ void notify_service_manager(const std::string& state) {
   if (socket < 0) return;
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(path));
   // Nobody listening is not our trouble: the manager has its own timeout.
-  static_cast<void>(::sendto(socket, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), size));
+  static_cast<void>(
+      ::sendto(socket, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), size));
   ::close(socket);
 }
 

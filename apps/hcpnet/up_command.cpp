@@ -89,7 +89,8 @@ StackOptions to_options(const Arguments& a) {
   for (const std::string& text : a.port_maps) add_port_map(options, text);
   options.admin_socket = a.state.admin_socket();
   options.admin_tcp = endpoint_option("--admin-tcp", a.admin_tcp);
-  if (options.admin_tcp && !options.admin_tcp->address.is_loopback()) throw WrongUse("--admin-tcp: only a loopback address is allowed");
+  if (options.admin_tcp && !options.admin_tcp->address.is_loopback())
+    throw WrongUse("--admin-tcp: only a loopback address is allowed");
   options.observe = endpoint_option("--observe", a.observe);
   options.watch = !a.no_watch;
   options.log = make_log_sink(a.log_format == "json", parse_level(a.log_level));
@@ -154,16 +155,33 @@ int run(const Arguments& a) {
 
 void add_up(CLI::App& app, int& status) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("up", "serve DHCP, DNS and the proxy of a set of files until SIGTERM or SIGINT; SIGHUP reloads");
+  CLI::App* command = app.add_subcommand(
+      "up", "serve DHCP, DNS and the proxy of a set of files until SIGTERM or SIGINT; SIGHUP reloads");
   a->files.add_to(*command, true);
   a->state.add_to(*command);
-  command->add_option("--pod-address", a->pod_addresses, "address on the management side where DNS and proxy listen as well; repeatable")->type_name("ADDRESS")->expected(1)->take_all();
-  command->add_option("--map-port", a->port_maps, "bind another port than the configured one, such as 53=5353; 0 lets the system choose; repeatable")->type_name("CONFIGURED=BOUND")->expected(1)->take_all();
-  command->add_option("--admin-tcp", a->admin_tcp, "admin over TCP as well, on a loopback address")->type_name("ADDRESS:PORT");
-  command->add_option("--observe", a->observe, "read-only /healthz, /readyz and /metrics; off unless given")->type_name("ADDRESS:PORT");
+  command
+      ->add_option("--pod-address", a->pod_addresses,
+                   "address on the management side where DNS and proxy listen as well; repeatable")
+      ->type_name("ADDRESS")
+      ->expected(1)
+      ->take_all();
+  command
+      ->add_option("--map-port", a->port_maps,
+                   "bind another port than the configured one, such as 53=5353; 0 lets the system choose; repeatable")
+      ->type_name("CONFIGURED=BOUND")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--admin-tcp", a->admin_tcp, "admin over TCP as well, on a loopback address")
+      ->type_name("ADDRESS:PORT");
+  command->add_option("--observe", a->observe, "read-only /healthz, /readyz and /metrics; off unless given")
+      ->type_name("ADDRESS:PORT");
   command->add_flag("--no-watch", a->no_watch, "do not reload by itself when a file changes");
-  command->add_option("--log-format", a->log_format, "form of the log on standard error")->check(CLI::IsMember({"text", "json"}))->type_name("text|json");
-  command->add_option("--log-level", a->log_level, "least level that is logged")->check(CLI::IsMember({"debug", "info", "warning", "error"}))->type_name("debug|info|warning|error");
+  command->add_option("--log-format", a->log_format, "form of the log on standard error")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("text|json");
+  command->add_option("--log-level", a->log_level, "least level that is logged")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
+      ->type_name("debug|info|warning|error");
   command->callback([a, &status] { status = run(*a); });
 }
 

@@ -45,7 +45,13 @@ def main() -> None:
     for cluster, first in CLUSTERS.items():
         for service, port, offset in SERVICES:
             name = f"{cluster} {service}"
-            server = make_server(f"{prefix}.{first + offset}", port + base, name, folder / f"{cluster}-{service}.crt", folder / f"{cluster}-{service}.key")
+            server = make_server(
+                f"{prefix}.{first + offset}",
+                port + base,
+                name,
+                folder / f"{cluster}-{service}.crt",
+                folder / f"{cluster}-{service}.key",
+            )
             threading.Thread(target=server.serve_forever, daemon=True).start()
     print("ready", flush=True)
     sys.stdin.read()  # until the starter goes away

@@ -29,7 +29,7 @@ def wait_ready(hcpnet: str, state: str, process: subprocess.Popen[bytes]) -> dic
     while time.monotonic() < deadline and process.poll() is None:
         status = subprocess.run([hcpnet, "status", "--state-dir", state, "-o", "json"], capture_output=True, text=True)
         if status.returncode == 0:
-            return {(l["service"], l["configured"]): l["bound"] for l in json.loads(status.stdout)["listeners"]}
+            return {(one["service"], one["configured"]): one["bound"] for one in json.loads(status.stdout)["listeners"]}
         time.sleep(0.05)
     raise SystemExit("hcpnet did not start")
 
@@ -37,10 +37,16 @@ def wait_ready(hcpnet: str, state: str, process: subprocess.Popen[bytes]) -> dic
 def play(hcpnet: str, work: Path) -> int:
     failures = 0
     make_certificates(work, "127.81.0.4")
-    planes = subprocess.Popen([sys.executable, str(Path(__file__).with_name("control_planes.py")), str(work), "127.82.0", str(BASE)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    planes = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("control_planes.py")), str(work), "127.82.0", str(BASE)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     here = Path(__file__).resolve().parent
     network = work / "network.yaml"
-    network.write_text((here / "network.yaml").read_text().replace("192.0.2.", "127.81.0.").replace("198.51.100.10", "127.82.0.10"))
+    network.write_text(
+        (here / "network.yaml").read_text().replace("192.0.2.", "127.81.0.").replace("198.51.100.10", "127.82.0.10")
+    )
     endpoints = work / "endpoints.yaml"
     lines = []
     for cluster, first in control_planes.CLUSTERS.items():
@@ -64,11 +70,26 @@ def play(hcpnet: str, work: Path) -> int:
         for cluster in control_planes.CLUSTERS:
             address, port = dns.split(":")
             name = f"api.{cluster}.{DOMAIN}"
-            answer = subprocess.run(["dig", "+short", f"@{address}", "-b", "127.81.0.99", "-p", port, name], capture_output=True, text=True, timeout=20)
+            answer = subprocess.run(
+                ["dig", "+short", f"@{address}", "-b", "127.81.0.99", "-p", port, name],
+                capture_output=True,
+                text=True,
+                timeout=20,
+            )
             expect(f"dig {name}", answer.stdout.strip(), "127.81.0.4")
             for service, (label, number) in PUBLISHED.items():
                 host, proxy_port = f"{label}.{cluster}.{DOMAIN}", bound["proxy", f"127.81.0.4:{number}"].split(":")[1]
-                curl = ["curl", "-sS", "--max-time", "10", "--cacert", str(work / "ca.crt"), "--resolve", f"{host}:{proxy_port}:127.81.0.4", f"https://{host}:{proxy_port}/"]
+                curl = [
+                    "curl",
+                    "-sS",
+                    "--max-time",
+                    "10",
+                    "--cacert",
+                    str(work / "ca.crt"),
+                    "--resolve",
+                    f"{host}:{proxy_port}:127.81.0.4",
+                    f"https://{host}:{proxy_port}/",
+                ]
                 done = subprocess.run(curl, capture_output=True, text=True, timeout=20)
                 expect(f"curl {host}", (done.stdout or done.stderr).strip(), f"{cluster} {service}")
         server.send_signal(signal.SIGTERM)

@@ -4,8 +4,8 @@
 
     vm-blue, vm-red --veth-- lan (bridge) --veth-- infra (hcpnet up) --veth-- mgmt (control planes, site DNS)
 
-Every namespace is made here, with a name of its own for this run, and removed at the end, also after a failure. Exit status 0 when every
-step was seen to work.
+Every namespace is made here, with a name of its own for this run, and removed at the end, also after a failure.
+Exit status 0 when every step was seen to work.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ import control_planes
 HERE = Path(__file__).resolve().parent
 DOMAIN = "hc.example.com"
 SKIPPED = 77  # exit status: nothing was shown, and why was said
-PUBLISHED = {"kube-apiserver": ("api", 6443), "oauth-openshift": ("oauth", 443), "ignition-server-proxy": ("ignition", 443), "konnectivity-server": ("konnectivity", 443)}
+PUBLISHED = {
+    "kube-apiserver": ("api", 6443),
+    "oauth-openshift": ("oauth", 443),
+    "ignition-server-proxy": ("ignition", 443),
+    "konnectivity-server": ("konnectivity", 443),
+}
 KUBERNETES = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
 
 
@@ -43,7 +48,7 @@ class Demo:
         self.began = time.monotonic()
         self.failures = 0
 
-    # --- plumbing ---------------------------------------------------------------------------------------------------------
+    # --- plumbing
 
     def run(self, *command: str, ns: str | None = None, timeout: float = 30, check: bool = True) -> str:
         full = (["ip", "netns", "exec", self.ns(ns)] if ns else []) + list(command)
@@ -52,9 +57,16 @@ class Demo:
             raise StepFailed(f"{' '.join(command)}: exit {done.returncode}: {(done.stderr or done.stdout).strip()}")
         return done.stdout.strip()
 
-    def start(self, *command: str, ns: str, stdin: int | None = subprocess.DEVNULL, stdout: int | None = None, log: str = "") -> subprocess.Popen[bytes]:
-        output = open(self.work / log, "wb") if log else None
-        process = subprocess.Popen(["ip", "netns", "exec", self.ns(ns), *command], stdin=stdin, stdout=stdout if stdout is not None else output, stderr=output)
+    def start(
+        self, *command: str, ns: str, stdin: int | None = subprocess.DEVNULL, stdout: int | None = None, log: str = ""
+    ) -> subprocess.Popen[bytes]:
+        output = open(self.work / log, "wb") if log else None  # noqa: SIM115  it is the process that writes it
+        process = subprocess.Popen(
+            ["ip", "netns", "exec", self.ns(ns), *command],
+            stdin=stdin,
+            stdout=stdout if stdout is not None else output,
+            stderr=output,
+        )
         if output:
             output.close()
         self.processes.append(process)
@@ -75,7 +87,7 @@ class Demo:
             self.failures += 1
             print(f"             FAILED: expected {wanted}", flush=True)
 
-    # --- the network ------------------------------------------------------------------------------------------------------
+    # --- the network
 
     def make_namespaces(self) -> None:
         for short in ("vm-blue", "vm-red", "lan", "infra", "mgmt"):
@@ -88,12 +100,46 @@ class Demo:
             self.run("ip", "link", "set", "lo", "up", ns=short)
         self.run("ip", "link", "add", "br0", "type", "bridge", ns="lan")
         self.run("ip", "link", "set", "br0", "up", ns="lan")
-        for short, device, mac in (("vm-blue", "eth0", "02:00:00:00:0b:01"), ("vm-red", "eth0", "02:00:00:00:0e:01"), ("infra", "net1", "02:00:00:00:01:01")):
+        for short, device, mac in (
+            ("vm-blue", "eth0", "02:00:00:00:0b:01"),
+            ("vm-red", "eth0", "02:00:00:00:0e:01"),
+            ("infra", "net1", "02:00:00:00:01:01"),
+        ):
             port = f"p-{short}"
-            self.run("ip", "link", "add", device, "address", mac, "netns", self.ns(short), "type", "veth", "peer", "name", port, "netns", self.ns("lan"))
+            self.run(
+                "ip",
+                "link",
+                "add",
+                device,
+                "address",
+                mac,
+                "netns",
+                self.ns(short),
+                "type",
+                "veth",
+                "peer",
+                "name",
+                port,
+                "netns",
+                self.ns("lan"),
+            )
             self.run("ip", "link", "set", port, "master", "br0", "up", ns="lan")
             self.run("ip", "link", "set", device, "up", ns=short)
-        self.run("ip", "link", "add", "eth0", "netns", self.ns("infra"), "type", "veth", "peer", "name", "eth0", "netns", self.ns("mgmt"))
+        self.run(
+            "ip",
+            "link",
+            "add",
+            "eth0",
+            "netns",
+            self.ns("infra"),
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "eth0",
+            "netns",
+            self.ns("mgmt"),
+        )
         for address in ("192.0.2.2/24", "192.0.2.3/24", "192.0.2.4/24"):
             self.run("ip", "addr", "add", address, "dev", "net1", ns="infra")
         self.run("ip", "addr", "add", "198.51.100.10/24", "dev", "eth0", ns="infra")
@@ -104,12 +150,33 @@ class Demo:
 
     def start_control_planes(self) -> None:
         make_certificates(self.work)
-        planes = self.start(sys.executable, str(HERE / "control_planes.py"), str(self.work), "198.51.100", "0", ns="mgmt", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        planes = self.start(
+            sys.executable,
+            str(HERE / "control_planes.py"),
+            str(self.work),
+            "198.51.100",
+            "0",
+            ns="mgmt",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
         assert planes.stdout is not None
         if planes.stdout.readline() != b"ready\n":
             raise StepFailed("the control planes did not start")
-        self.start("dnsmasq", "--keep-in-foreground", "--no-resolv", "--no-hosts", "--conf-file=/dev/null", "--pid-file", "--user=root", "--listen-address=198.51.100.53", "--bind-interfaces",
-                   "--address=/registry.example.net/198.51.100.80", ns="mgmt", log="dnsmasq.log")
+        self.start(
+            "dnsmasq",
+            "--keep-in-foreground",
+            "--no-resolv",
+            "--no-hosts",
+            "--conf-file=/dev/null",
+            "--pid-file",
+            "--user=root",
+            "--listen-address=198.51.100.53",
+            "--bind-interfaces",
+            "--address=/registry.example.net/198.51.100.80",
+            ns="mgmt",
+            log="dnsmasq.log",
+        )
 
     def start_hcpnet(self) -> None:
         state = self.work / "state"
@@ -117,12 +184,40 @@ class Demo:
         shutil.chown(state, 65534, 65534)
         self.work.chmod(0o755)
         capabilities = "-all,+net_bind_service,+net_raw"
-        unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", f"--inh-caps={capabilities}", f"--ambient-caps={capabilities}", f"--bounding-set={capabilities}", "--no-new-privs"]
+        unprivileged = [
+            "setpriv",
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            f"--inh-caps={capabilities}",
+            f"--ambient-caps={capabilities}",
+            f"--bounding-set={capabilities}",
+            "--no-new-privs",
+        ]
         copies = [shutil.copy(HERE / name, self.work) for name in ("network.yaml", "observed.yaml", "endpoints.yaml")]
         command = shutil.copy(self.hcpnet, self.work / "hcpnet")  # the tree may be closed to that user
-        self.start(*unprivileged, str(command), "up", copies[0], "--observed", copies[1], "--endpoints", copies[2], "--state-dir", str(state),
-                   "--pod-address", "198.51.100.10", "--observe", "127.0.0.1:9090", ns="infra", log="hcpnet.log")
-        self.wait_for("hcpnet to be ready", lambda: self.run("curl", "-sf", "http://127.0.0.1:9090/readyz", ns="infra", check=False) == "ok")
+        self.start(
+            *unprivileged,
+            str(command),
+            "up",
+            copies[0],
+            "--observed",
+            copies[1],
+            "--endpoints",
+            copies[2],
+            "--state-dir",
+            str(state),
+            "--pod-address",
+            "198.51.100.10",
+            "--observe",
+            "127.0.0.1:9090",
+            ns="infra",
+            log="hcpnet.log",
+        )
+        self.wait_for(
+            "hcpnet to be ready",
+            lambda: self.run("curl", "-sf", "http://127.0.0.1:9090/readyz", ns="infra", check=False) == "ok",
+        )
 
     def wait_for(self, what: str, condition: object, seconds: float = 20) -> None:
         deadline = time.monotonic() + seconds
@@ -131,14 +226,27 @@ class Demo:
                 raise StepFailed(f"waited {seconds} s for {what}")
             time.sleep(0.05)
 
-    # --- what the clients do ----------------------------------------------------------------------------------------------
+    # --- what the clients do
 
     def take_leases(self) -> None:
         script = self.work / "dhclient-script"
         script.write_text(DHCLIENT_SCRIPT)
         script.chmod(0o755)
         began = time.monotonic()
-        self.run("dhclient", "-4", "-1", "-sf", str(script), "-lf", str(self.work / "dhclient.leases"), "-pf", str(self.work / "dhclient.pid"), "eth0", ns="vm-blue", timeout=60)
+        self.run(
+            "dhclient",
+            "-4",
+            "-1",
+            "-sf",
+            str(script),
+            "-lf",
+            str(self.work / "dhclient.leases"),
+            "-pf",
+            str(self.work / "dhclient.pid"),
+            "eth0",
+            ns="vm-blue",
+            timeout=60,
+        )
         self.step(f"vm-blue: dhclient took a lease in {time.monotonic() - began:.2f} s", self.address_of("vm-blue"))
         script = self.work / "udhcpc-script"
         script.write_text(UDHCPC_SCRIPT)
@@ -149,7 +257,11 @@ class Demo:
         for short in ("vm-blue", "vm-red"):
             resolver = (Path("/etc/netns") / self.ns(short) / "resolv.conf").read_text().strip()
             self.expect(f"{short}: its DNS server", resolver, "nameserver 192.0.2.3")
-            self.expect(f"{short}: its gateway", self.run("ip", "-4", "route", "show", "default", ns=short).split(" dev")[0], "default via 192.0.2.1")
+            self.expect(
+                f"{short}: its gateway",
+                self.run("ip", "-4", "route", "show", "default", ns=short).split(" dev")[0],
+                "default via 192.0.2.1",
+            )
 
     def address_of(self, short: str) -> str:
         words = self.run("ip", "-4", "-o", "addr", "show", "dev", "eth0", ns=short).split()
@@ -168,14 +280,38 @@ class Demo:
     def resolve(self) -> None:
         for cluster in control_planes.CLUSTERS:
             name = f"api.{cluster}.{DOMAIN}"
-            self.expect(f"vm-blue: getent ahostsv4 {name}", self.run("getent", "ahostsv4", name, ns="vm-blue").split()[0], "192.0.2.4")
+            self.expect(
+                f"vm-blue: getent ahostsv4 {name}",
+                self.run("getent", "ahostsv4", name, ns="vm-blue").split()[0],
+                "192.0.2.4",
+            )
             self.expect(f"vm-blue: dig {name} A", self.dig(name, "A", "vm-blue", "192.0.2.3"), "NOERROR 192.0.2.4")
-            self.expect(f"vm-blue: dig {name} AAAA (no data)", self.dig(name, "AAAA", "vm-blue", "192.0.2.3"), "NOERROR SOA")
-            self.expect(f"pod side: dig {name} A", self.dig(name, "A", "mgmt", "198.51.100.10"), "NOERROR 198.51.100.10")
-        self.expect("vm-blue: an unknown name of a cluster", self.dig(f"nobody.blue.{DOMAIN}", "A", "vm-blue", "192.0.2.3"), "NXDOMAIN SOA")
-        self.expect("vm-blue: an application of blue, at its own address", self.dig(f"console.apps.blue.{DOMAIN}", "A", "vm-blue", "192.0.2.3"), "NOERROR 192.0.2.200")
-        self.expect("pod side: the same, through the proxy", self.dig(f"console.apps.blue.{DOMAIN}", "A", "mgmt", "198.51.100.10"), "NOERROR 198.51.100.10")
-        self.expect("vm-red: a name of the rest of the world", self.dig("registry.example.net", "A", "vm-red", "192.0.2.3"), "NOERROR 198.51.100.80")
+            self.expect(
+                f"vm-blue: dig {name} AAAA (no data)", self.dig(name, "AAAA", "vm-blue", "192.0.2.3"), "NOERROR SOA"
+            )
+            self.expect(
+                f"pod side: dig {name} A", self.dig(name, "A", "mgmt", "198.51.100.10"), "NOERROR 198.51.100.10"
+            )
+        self.expect(
+            "vm-blue: an unknown name of a cluster",
+            self.dig(f"nobody.blue.{DOMAIN}", "A", "vm-blue", "192.0.2.3"),
+            "NXDOMAIN SOA",
+        )
+        self.expect(
+            "vm-blue: an application of blue, at its own address",
+            self.dig(f"console.apps.blue.{DOMAIN}", "A", "vm-blue", "192.0.2.3"),
+            "NOERROR 192.0.2.200",
+        )
+        self.expect(
+            "pod side: the same, through the proxy",
+            self.dig(f"console.apps.blue.{DOMAIN}", "A", "mgmt", "198.51.100.10"),
+            "NOERROR 198.51.100.10",
+        )
+        self.expect(
+            "vm-red: a name of the rest of the world",
+            self.dig("registry.example.net", "A", "vm-red", "192.0.2.3"),
+            "NOERROR 198.51.100.80",
+        )
 
     def curl(self, url: str, ns: str) -> str:
         return self.run("curl", "-sS", "--max-time", "10", "--cacert", str(self.work / "ca.crt"), url, ns=ns)
@@ -184,13 +320,40 @@ class Demo:
         for cluster in control_planes.CLUSTERS:
             for service, (label, port) in PUBLISHED.items():
                 url = f"https://{label}.{cluster}.{DOMAIN}:{port}/"
-                self.expect(f"vm-{cluster}: curl --cacert {url}", self.curl(url, f"vm-{cluster}"), f"{cluster} {service}")
+                self.expect(
+                    f"vm-{cluster}: curl --cacert {url}", self.curl(url, f"vm-{cluster}"), f"{cluster} {service}"
+                )
         for cluster in control_planes.CLUSTERS:
-            self.expect(f"vm-{cluster}: no server name on 6443", self.curl("https://192.0.2.4:6443/", f"vm-{cluster}"), f"{cluster} kube-apiserver")
-            self.expect(f"vm-{cluster}: kubernetes.default.svc on 443", self.curl("https://kubernetes.default.svc/", f"vm-{cluster}"), f"{cluster} kube-apiserver")
+            self.expect(
+                f"vm-{cluster}: no server name on 6443",
+                self.curl("https://192.0.2.4:6443/", f"vm-{cluster}"),
+                f"{cluster} kube-apiserver",
+            )
+            self.expect(
+                f"vm-{cluster}: kubernetes.default.svc on 443",
+                self.curl("https://kubernetes.default.svc/", f"vm-{cluster}"),
+                f"{cluster} kube-apiserver",
+            )
         self.run("sh", "-c", f"echo nameserver 198.51.100.10 > {Path('/etc/resolv.conf')}", ns="mgmt")
-        self.expect("pod side: oauth of red by its name", self.curl(f"https://oauth.red.{DOMAIN}/", "mgmt"), "red oauth-openshift")
-        refused = self.run("curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--max-time", "5", "-k", "https://198.51.100.10:6443/", ns="mgmt", check=False)
+        self.expect(
+            "pod side: oauth of red by its name",
+            self.curl(f"https://oauth.red.{DOMAIN}/", "mgmt"),
+            "red oauth-openshift",
+        )
+        refused = self.run(
+            "curl",
+            "-sS",
+            "-o",
+            "/dev/null",
+            "-w",
+            "%{http_code}",
+            "--max-time",
+            "5",
+            "-k",
+            "https://198.51.100.10:6443/",
+            ns="mgmt",
+            check=False,
+        )
         self.expect("pod side: no server name, no cluster: closed", refused, "000")
 
     def look_inside(self) -> None:
@@ -198,9 +361,14 @@ class Demo:
         self.step("hcpnet leases list", self.run(self.hcpnet, "leases", "list", "--state-dir", state, ns="infra"))
         for cluster in control_planes.CLUSTERS:
             address = self.address_of(f"vm-{cluster}").split("/")[0]
-            route = self.run(self.hcpnet, "route", "", "--port", "6443", "--from", address, "--state-dir", state, ns="infra")
-            self.expect(f"hcpnet route \"\" --port 6443 --from {address}", route.splitlines()[0],
-                        f"hcp/vlan7 192.0.2.4:6443: {cluster}-kube-apiserver (no_sni, source belongs to hcp/{cluster})")
+            route = self.run(
+                self.hcpnet, "route", "", "--port", "6443", "--from", address, "--state-dir", state, ns="infra"
+            )
+            self.expect(
+                f'hcpnet route "" --port 6443 --from {address}',
+                route.splitlines()[0],
+                f"hcp/vlan7 192.0.2.4:6443: {cluster}-kube-apiserver (no_sni, source belongs to hcp/{cluster})",
+            )
 
     def stop_hcpnet(self) -> None:
         hcpnet = next(p for p in self.processes if isinstance(p.args, list) and "up" in p.args)
@@ -252,19 +420,50 @@ def make_certificates(folder: Path, proxy_address: str = "192.0.2.4") -> None:
 
     curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
     ca = ("-CA", str(folder / "ca.crt"), "-CAkey", str(folder / "ca.key"))
-    openssl("req", "-x509", *curve, "-keyout", str(folder / "ca.key"), "-out", str(folder / "ca.crt"), "-subj", "/CN=hcpnet demonstration", "-days", "1",
-            "-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign")
+    openssl(
+        "req",
+        "-x509",
+        *curve,
+        "-keyout",
+        str(folder / "ca.key"),
+        "-out",
+        str(folder / "ca.crt"),
+        "-subj",
+        "/CN=hcpnet demonstration",
+        "-days",
+        "1",
+        "-addext",
+        "basicConstraints=critical,CA:TRUE",
+        "-addext",
+        "keyUsage=critical,keyCertSign",
+    )
     for cluster in control_planes.CLUSTERS:
         for service, (label, _) in PUBLISHED.items():
             names = [f"DNS:{label}.{cluster}.{DOMAIN}"]
             if service == "kube-apiserver":
                 names += [f"DNS:{name}" for name in KUBERNETES] + [f"IP:{proxy_address}"]
             stem = str(folder / f"{cluster}-{service}")
-            openssl("req", "-x509", *ca, *curve, "-keyout", f"{stem}.key", "-out", f"{stem}.crt", "-subj", f"/CN={cluster} {service}", "-days", "1",
-                    "-addext", "basicConstraints=critical,CA:FALSE", "-addext", f"subjectAltName={','.join(names)}")
+            openssl(
+                "req",
+                "-x509",
+                *ca,
+                *curve,
+                "-keyout",
+                f"{stem}.key",
+                "-out",
+                f"{stem}.crt",
+                "-subj",
+                f"/CN={cluster} {service}",
+                "-days",
+                "1",
+                "-addext",
+                "basicConstraints=critical,CA:FALSE",
+                "-addext",
+                f"subjectAltName={','.join(names)}",
+            )
 
 
-# The clients' own scripts: apply the lease, write resolv.conf in place (it is a mount, so it can't be replaced by rename).
+# The clients' own scripts: apply the lease, write resolv.conf in place (a mount can't be replaced by rename).
 DHCLIENT_SCRIPT = """#!/bin/sh
 case "$reason" in
 PREINIT) ip link set "$interface" up ;;
@@ -298,7 +497,11 @@ def main() -> int:
     if os.geteuid() != 0:
         print("skipped: network namespaces need root; loopback.py shows what goes without")
         return SKIPPED
-    missing = [tool for tool in ("ip", "dhclient", "udhcpc", "dig", "getent", "curl", "openssl", "dnsmasq", "setpriv") if shutil.which(tool) is None]
+    missing = [
+        tool
+        for tool in ("ip", "dhclient", "udhcpc", "dig", "getent", "curl", "openssl", "dnsmasq", "setpriv")
+        if shutil.which(tool) is None
+    ]
     if missing:
         parser.error(f"missing: {', '.join(missing)}")
     return Demo(str(Path(hcpnet).resolve())).play()

@@ -20,8 +20,8 @@ using ByteView = std::span<const std::uint8_t>;
 
 /// Reads a wire message from the front, in network byte order.
 ///
-/// A read past the end returns zero or an empty span and the reader stays failed, with nothing left: code is a straight line with one
-/// check at its end. Never throws, never allocates. The bytes must outlive the reader.
+/// A read past the end returns zero or an empty span and the reader stays failed, with nothing left: code is a straight
+/// line with one check at its end. Never throws, never allocates. The bytes must outlive the reader.
 class ByteReader {
  public:
   explicit ByteReader(ByteView bytes) noexcept : rest_(bytes) {}
@@ -79,8 +79,8 @@ class ByteReader {
 
 /// Writes a wire message into a buffer of fixed size, in network byte order.
 ///
-/// A write that does not fit changes nothing and the writer stays failed; `ok()` is checked once, at the end. Never throws, never
-/// allocates. The buffer must outlive the writer.
+/// A write that does not fit changes nothing and the writer stays failed; `ok()` is checked once, at the end. Never
+/// throws, never allocates. The buffer must outlive the writer.
 class ByteWriter {
  public:
   explicit ByteWriter(std::span<std::uint8_t> buffer) noexcept : buffer_(buffer) {}

@@ -17,7 +17,8 @@ class Clock {
   [[nodiscard]] virtual SteadyTime steady_now() const = 0;
   /// The calendar: for what outlives the process, such as a lease's expiry.
   [[nodiscard]] virtual SystemTime system_now() const = 0;
-  /// Calls `changed` on the caller's thread after each jump of a held clock; the system's clock never calls it. Used by timers.
+  /// Calls `changed` on the caller's thread after each jump of a held clock; the system's clock never calls it. Used by
+  /// timers.
   virtual void on_jump(std::function<void()> changed) = 0;
 };
 

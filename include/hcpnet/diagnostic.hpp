@@ -30,8 +30,8 @@ struct Diagnostic {
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 
-/// Every finding of one run, in the order of files and lines. Bounded: beyond `max_errors` errors, or as many warnings, findings are only
-/// counted.
+/// Every finding of one run, in the order of files and lines. Bounded: beyond `max_errors` errors, or as many warnings,
+/// findings are only counted.
 class Diagnostics {
  public:
   static constexpr std::size_t kDefaultMaxErrors = 200;

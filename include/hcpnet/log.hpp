@@ -30,9 +30,13 @@ class Logger {
   Logger() = default;
   Logger(LogSink sink, std::string component) : sink_(std::move(sink)), component_(std::move(component)) {}
 
+  /// False when every record would be dropped: then making one can be spared.
+  [[nodiscard]] bool is_enabled() const noexcept { return static_cast<bool>(sink_); }
   void debug(std::string_view message, Fields fields = {}) const { write(LogLevel::debug, message, std::move(fields)); }
   void info(std::string_view message, Fields fields = {}) const { write(LogLevel::info, message, std::move(fields)); }
-  void warning(std::string_view message, Fields fields = {}) const { write(LogLevel::warning, message, std::move(fields)); }
+  void warning(std::string_view message, Fields fields = {}) const {
+    write(LogLevel::warning, message, std::move(fields));
+  }
   void error(std::string_view message, Fields fields = {}) const { write(LogLevel::error, message, std::move(fields)); }
 
  private:
@@ -42,7 +46,8 @@ class Logger {
   std::string component_;
 };
 
-/// Bytes from outside made safe for a log line: printable ASCII stays, everything else becomes \xHH; cut after `max_bytes`.
+/// Bytes from outside made safe for a log line: printable ASCII stays, everything else becomes \xHH; cut after
+/// `max_bytes`.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t max_bytes = 256);
 
 }  // namespace hcpnet

@@ -59,8 +59,8 @@ class Ipv6 {
 class IpAddress {
  public:
   IpAddress() noexcept = default;
-  IpAddress(Ipv4 address) noexcept : value_(address) {}          // NOLINT(google-explicit-constructor): an Ipv4 is an IpAddress
-  IpAddress(const Ipv6& address) noexcept : value_(address) {}   // NOLINT(google-explicit-constructor)
+  IpAddress(Ipv4 address) noexcept : value_(address) {}  // NOLINT(google-explicit-constructor): an Ipv4 is an IpAddress
+  IpAddress(const Ipv6& address) noexcept : value_(address) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool is_v4() const noexcept { return value_.index() == 0; }
   [[nodiscard]] bool is_v6() const noexcept { return value_.index() == 1; }
@@ -88,7 +88,9 @@ class Ipv4Cidr {
   [[nodiscard]] unsigned prefix_length() const noexcept { return prefix_length_; }
   [[nodiscard]] Ipv4 mask() const noexcept;
   [[nodiscard]] Ipv4 broadcast() const noexcept { return Ipv4(network_.value() | ~mask().value()); }
-  [[nodiscard]] bool contains(Ipv4 address) const noexcept { return (address.value() & mask().value()) == network_.value(); }
+  [[nodiscard]] bool contains(Ipv4 address) const noexcept {
+    return (address.value() & mask().value()) == network_.value();
+  }
   /// Inside, and neither the network nor the broadcast address (which /31 and /32 don't have: RFC 3021).
   [[nodiscard]] bool is_host(Ipv4 address) const noexcept;
   [[nodiscard]] std::string to_string() const;
@@ -107,7 +109,8 @@ class Cidr {
   Cidr() noexcept = default;
   /// Clears the host bits. Precondition: prefix_length <= 32 or 128.
   Cidr(const IpAddress& address, unsigned prefix_length) noexcept;
-  Cidr(const Ipv4Cidr& cidr) noexcept : network_(cidr.network()), prefix_length_(cidr.prefix_length()) {}  // NOLINT(google-explicit-constructor)
+  Cidr(const Ipv4Cidr& cidr) noexcept
+      : network_(cidr.network()), prefix_length_(cidr.prefix_length()) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] const IpAddress& network() const noexcept { return network_; }
   [[nodiscard]] unsigned prefix_length() const noexcept { return prefix_length_; }
@@ -128,7 +131,9 @@ struct Ipv4Range {
   Ipv4 first;
   Ipv4 last;
   [[nodiscard]] bool contains(Ipv4 address) const noexcept { return first <= address && address <= last; }
-  [[nodiscard]] bool overlaps(const Ipv4Range& other) const noexcept { return first <= other.last && other.first <= last; }
+  [[nodiscard]] bool overlaps(const Ipv4Range& other) const noexcept {
+    return first <= other.last && other.first <= last;
+  }
   [[nodiscard]] std::uint64_t size() const noexcept { return std::uint64_t{last.value()} - first.value() + 1; }
   [[nodiscard]] std::string to_string() const;
   friend auto operator<=>(const Ipv4Range&, const Ipv4Range&) noexcept = default;
@@ -159,7 +164,8 @@ struct Endpoint {
   friend auto operator<=>(const Endpoint&, const Endpoint&) noexcept = default;
 };
 /// With `default_port` the port may be left out; an IPv6 address with a port stands in brackets. Port 0 is refused.
-[[nodiscard]] std::optional<Endpoint> parse_endpoint(std::string_view text, std::optional<std::uint16_t> default_port = {});
+[[nodiscard]] std::optional<Endpoint> parse_endpoint(std::string_view text,
+                                                     std::optional<std::uint16_t> default_port = {});
 
 }  // namespace hcpnet
 

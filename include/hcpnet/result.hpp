@@ -7,7 +7,8 @@ namespace hcpnet {
 
 using error_code = boost::system::error_code;
 
-/// A value, or the reason why there is none. Test it before `*r` (unchecked in release builds), or use `.value()`, which throws.
+/// A value, or the reason why there is none. Test it before `*r` (unchecked in release builds), or use `.value()`,
+/// which throws.
 template <class T, class E = error_code>
 using Result = boost::system::result<T, E>;
 

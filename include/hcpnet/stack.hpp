@@ -35,20 +35,21 @@ struct StackEvent {
 };
 
 struct StackOptions {
-  std::vector<std::string> files;      ///< one set: YAML or JSON, "-" is standard input; read again at each reload
-  std::vector<spec::SourceText> texts; ///< the same, from memory
-  std::vector<std::string> observed;   ///< what `kubectl get -o yaml` printed
-  std::vector<std::string> endpoints;  ///< maps "namespace/service:port: [address:port, ...]"
-  std::string state_dir;               ///< holds leases.db; needed when the set has DHCP; must exist
-  std::vector<IpAddress> pod_addresses;  ///< DNS and proxy listen here as well: this process's addresses on the management side
+  std::vector<std::string> files;       ///< one set: YAML or JSON, "-" is standard input; read again at each reload
+  std::vector<spec::SourceText> texts;  ///< the same, from memory
+  std::vector<std::string> observed;    ///< what `kubectl get -o yaml` printed
+  std::vector<std::string> endpoints;   ///< maps "namespace/service:port: [address:port, ...]"
+  std::string state_dir;                ///< holds leases.db; needed when the set has DHCP; must exist
+  std::vector<IpAddress>
+      pod_addresses;  ///< DNS and proxy listen here as well: this process's addresses on the management side
   /// Binds another port than the configured one; 0 lets the system choose. What is not named stays as configured.
   std::map<std::uint16_t, std::uint16_t> port_map;
-  std::string admin_socket;                ///< path of the admin unix socket (mode 0600); empty: none
-  std::optional<Endpoint> admin_tcp;       ///< admin over TCP; refused unless it is a loopback address
-  std::optional<Endpoint> observe;         ///< read-only /healthz, /readyz, /metrics
-  bool watch = false;                      ///< reload when a file changes
+  std::string admin_socket;           ///< path of the admin unix socket (mode 0600); empty: none
+  std::optional<Endpoint> admin_tcp;  ///< admin over TCP; refused unless it is a loopback address
+  std::optional<Endpoint> observe;    ///< read-only /healthz, /readyz, /metrics
+  bool watch = false;                 ///< reload when a file changes
   Clock* clock = &system_clock();
-  LogSink log;                             ///< on the stack's thread
+  LogSink log;                                      ///< on the stack's thread
   std::function<void(const StackEvent&)> on_event;  ///< on the stack's thread; must not call back into the stack
 };
 
@@ -75,8 +76,9 @@ struct StackStats {
 
 /// DHCP, DNS and proxy of one set of specs, in one thread: start, look inside, reload, stop.
 ///
-/// With a thread of its own (first constructor) every member function may be called from any other thread. On an io_context of the
-/// embedder (second) call them on the thread that runs it, or while nobody does; stop() there returns at once and `stopped` tells the end.
+/// With a thread of its own (first constructor) every member function may be called from any other thread. On an
+/// io_context of the embedder (second) call them on the thread that runs it, or while nobody does; stop() there returns
+/// at once and `stopped` tells the end.
 class Stack {
  public:
   explicit Stack(StackOptions options);
@@ -86,10 +88,12 @@ class Stack {
   Stack(const Stack&) = delete;
   Stack& operator=(const Stack&) = delete;
 
-  /// Reads, checks, binds everything, then serves; all or nothing. Throws SpecError when the set is wrong, boost::system::system_error when a
-  /// socket can't be bound or the lease database can't be opened, both saying which and why.
+  /// Reads, checks, binds everything, then serves; all or nothing. Throws SpecError when the set is wrong,
+  /// boost::system::system_error when a socket can't be bound or the lease database can't be opened, both saying which
+  /// and why.
   void start();
-  /// Reads the files again. The error says why the old state was kept: nothing is applied in part. Warnings: warnings().
+  /// Reads the files again. The error says why the old state was kept: nothing is applied in part. Warnings:
+  /// warnings().
   Result<void, Diagnostics> reload();
   /// Takes no more clients, lets tunnels and disk writes finish (five seconds at most), closes everything. Idempotent.
   void stop(std::function<void()> stopped = {});
@@ -102,7 +106,8 @@ class Stack {
   [[nodiscard]] std::vector<StackZone> zones() const;
   [[nodiscard]] StackStats stats() const;
   /// One answer per proxy that listens on `port`.
-  [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port, const IpAddress& source) const;
+  [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port,
+                                                    const IpAddress& source) const;
   /// Warnings of the set that is served.
   [[nodiscard]] Diagnostics warnings() const;
   /// Prometheus text exposition format 0.0.4.

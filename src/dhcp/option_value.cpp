@@ -17,28 +17,92 @@ enum class ValueType : std::uint8_t { text, boolean, u8, u16, u32, address, addr
 /// RFC 2132 sections 3 to 9, RFC 3397 (119), RFC 3442 (121) and Microsoft's copy of it (249).
 ValueType type_of(std::uint8_t code) {
   switch (code) {
-    case 1: case 16: case 28: case 32: case 50: case 54: return ValueType::address;
-    case 3: case 4: case 5: case 6: case 7: case 8: case 9: case 10: case 11: case 41: case 42: case 44: case 45: case 48: case 49: case 65:
-    case 68: case 69: case 70: case 71: case 72: case 73: case 74: case 75: case 76: case 150: return ValueType::addresses;
-    case 21: case 33: return ValueType::address_pairs;
-    case 2: case 24: case 35: case 38: case 51: case 58: case 59: return ValueType::u32;
-    case 13: case 22: case 26: case 57: return ValueType::u16;
-    case 23: case 37: case 46: case 52: case 53: return ValueType::u8;
-    case 19: case 20: case 27: case 29: case 30: case 31: case 34: case 36: case 39: return ValueType::boolean;
-    case 119: return ValueType::domains;
-    case 121: case 249: return ValueType::routes;
-    default: return ValueType::text;
+    case 1:
+    case 16:
+    case 28:
+    case 32:
+    case 50:
+    case 54:
+      return ValueType::address;
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+    case 9:
+    case 10:
+    case 11:
+    case 41:
+    case 42:
+    case 44:
+    case 45:
+    case 48:
+    case 49:
+    case 65:
+    case 68:
+    case 69:
+    case 70:
+    case 71:
+    case 72:
+    case 73:
+    case 74:
+    case 75:
+    case 76:
+    case 150:
+      return ValueType::addresses;
+    case 21:
+    case 33:
+      return ValueType::address_pairs;
+    case 2:
+    case 24:
+    case 35:
+    case 38:
+    case 51:
+    case 58:
+    case 59:
+      return ValueType::u32;
+    case 13:
+    case 22:
+    case 26:
+    case 57:
+      return ValueType::u16;
+    case 23:
+    case 37:
+    case 46:
+    case 52:
+    case 53:
+      return ValueType::u8;
+    case 19:
+    case 20:
+    case 27:
+    case 29:
+    case 30:
+    case 31:
+    case 34:
+    case 36:
+    case 39:
+      return ValueType::boolean;
+    case 119:
+      return ValueType::domains;
+    case 121:
+    case 249:
+      return ValueType::routes;
+    default:
+      return ValueType::text;
   }
 }
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
-  return first == std::string_view::npos ? std::string_view{} : text.substr(first, text.find_last_not_of(' ') - first + 1);
+  return first == std::string_view::npos ? std::string_view{}
+                                         : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
-  for (std::size_t comma; (comma = text.find(',')) != std::string_view::npos; text.remove_prefix(comma + 1)) parts.push_back(trimmed(text.substr(0, comma)));
+  for (std::size_t comma; (comma = text.find(',')) != std::string_view::npos; text.remove_prefix(comma + 1))
+    parts.push_back(trimmed(text.substr(0, comma)));
   parts.push_back(trimmed(text));
   return parts;
 }
@@ -53,7 +117,8 @@ Encoded number(std::string_view text, unsigned width, std::string expected) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value >> (8 * width) != 0) return expected;
   Bytes out;
-  for (unsigned shift = 8 * width; shift > 0; shift -= 8) out.push_back(static_cast<std::uint8_t>(value >> (shift - 8)));
+  for (unsigned shift = 8 * width; shift > 0; shift -= 8)
+    out.push_back(static_cast<std::uint8_t>(value >> (shift - 8)));
   return out;
 }
 
@@ -120,7 +185,8 @@ Encoded hex(std::string_view digits) {
     std::uint8_t byte = 0;
     const std::string_view pair = digits.substr(i, 2);
     const auto [end, error] = std::from_chars(pair.data(), pair.data() + pair.size(), byte, 16);
-    if (pair.size() != 2 || error != std::errc{} || end != pair.data() + 2) return std::string("\"hex:\" and pairs of hexadecimal digits");
+    if (pair.size() != 2 || error != std::errc{} || end != pair.data() + 2)
+      return std::string("\"hex:\" and pairs of hexadecimal digits");
     out.push_back(byte);
   }
   if (out.empty()) return std::string("at least one byte");
@@ -132,19 +198,28 @@ Encoded hex(std::string_view digits) {
 Encoded encode_option_value(std::uint8_t code, std::string_view text) {
   if (text.starts_with("hex:")) return hex(text.substr(4));
   switch (type_of(code)) {
-    case ValueType::address: return addresses(text, 1);
-    case ValueType::addresses: return addresses(text, SIZE_MAX);
-    case ValueType::address_pairs: return address_pairs(text);
-    case ValueType::u8: return number(text, 1, "a number from 0 to 255");
-    case ValueType::u16: return number(text, 2, "a number from 0 to 65535");
-    case ValueType::u32: return number(text, 4, "a number from 0 to 4294967295");
-    case ValueType::domains: return domains(text);
-    case ValueType::routes: return routes(text);
+    case ValueType::address:
+      return addresses(text, 1);
+    case ValueType::addresses:
+      return addresses(text, SIZE_MAX);
+    case ValueType::address_pairs:
+      return address_pairs(text);
+    case ValueType::u8:
+      return number(text, 1, "a number from 0 to 255");
+    case ValueType::u16:
+      return number(text, 2, "a number from 0 to 65535");
+    case ValueType::u32:
+      return number(text, 4, "a number from 0 to 4294967295");
+    case ValueType::domains:
+      return domains(text);
+    case ValueType::routes:
+      return routes(text);
     case ValueType::boolean:
       if (text == "true") return Bytes{1};
       if (text == "false") return Bytes{0};
       return std::string("true or false");
-    case ValueType::text: break;
+    case ValueType::text:
+      break;
   }
   if (text.empty()) return std::string("at least one character");
   return Bytes(text.begin(), text.end());

@@ -10,9 +10,10 @@ namespace hcpnet::dhcp {
 
 /// The wire form of an option that a user wrote as text.
 ///
-/// Codes whose type RFC 2132, 3397 or 3442 fixes take that type: addresses separated by commas, decimal numbers, true or false, domain names,
-/// routes as "192.0.2.0/24 via 198.51.100.1". Every other code takes text as it stands. "hex:" and pairs of digits works for all.
-/// The error says what the code expects.
-[[nodiscard]] Result<std::vector<std::uint8_t>, std::string> encode_option_value(std::uint8_t code, std::string_view text);
+/// Codes whose type RFC 2132, 3397 or 3442 fixes take that type: addresses separated by commas, decimal numbers, true
+/// or false, domain names, routes as "192.0.2.0/24 via 198.51.100.1". Every other code takes text as it stands. "hex:"
+/// and pairs of digits works for all. The error says what the code expects.
+[[nodiscard]] Result<std::vector<std::uint8_t>, std::string> encode_option_value(std::uint8_t code,
+                                                                                 std::string_view text);
 
 }  // namespace hcpnet::dhcp

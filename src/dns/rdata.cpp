@@ -48,7 +48,8 @@ std::string name(ByteView rdata) {
 
 std::string special(Type type, ByteView rdata) {
   switch (type) {
-    case Type::a: return rdata.size() == 4 ? Ipv4(rdata[0], rdata[1], rdata[2], rdata[3]).to_string() : std::string{};
+    case Type::a:
+      return rdata.size() == 4 ? Ipv4(rdata[0], rdata[1], rdata[2], rdata[3]).to_string() : std::string{};
     case Type::aaaa: {
       std::array<std::uint8_t, 16> bytes{};
       if (rdata.size() != bytes.size()) return {};
@@ -57,9 +58,12 @@ std::string special(Type type, ByteView rdata) {
     }
     case Type::ns:
     case Type::cname:
-    case Type::ptr: return name(rdata);
-    case Type::soa: return soa(rdata);
-    default: return {};
+    case Type::ptr:
+      return name(rdata);
+    case Type::soa:
+      return soa(rdata);
+    default:
+      return {};
   }
 }
 

@@ -46,7 +46,7 @@ class Search {
         add_soa(reply_, *zone, *name, name_at_);
         return found.outcome == Zone::Outcome::nodata ? Rcode::noerror : Rcode::nxdomain;
       }
-      if (!add(*found.rrset) || !follow(*found.rrset)) return Rcode::noerror;
+      if (was_followed(*found.rrset) || !add(*found.rrset) || !follow(*found.rrset)) return Rcode::noerror;
       name = &target_;
       zone = view_.find(target_);
     }
@@ -60,11 +60,15 @@ class Search {
     return add_rrset(reply_, name_at_, rrset);
   }
 
+  [[nodiscard]] bool was_followed(const RRset& rrset) const noexcept {
+    const auto end = followed_.begin() + static_cast<std::ptrdiff_t>(hops_);
+    return std::find(followed_.begin(), end, &rrset) != end;
+  }
+
   /// Whether the answer goes on at the target of `rrset`.
   bool follow(const RRset& rrset) noexcept {
     if (rrset.type != Type::cname || query_.type == Type::cname || query_.type == Type::any) return false;
-    const auto end = followed_.begin() + static_cast<std::ptrdiff_t>(hops_);
-    if (hops_ == kMaxCnameHops || std::find(followed_.begin(), end, &rrset) != end) return false;
+    if (hops_ == kMaxCnameHops) return false;
     followed_[hops_++] = &rrset;
     name_at_ = reply_.rdata_at();
     return target_.read(as_bytes(rrset.rdata.front())) != 0;

@@ -10,7 +10,9 @@ TimerQueue::TimerQueue(boost::asio::any_io_executor executor, Clock& clock)
   });
 }
 
-TimerQueue::~TimerQueue() { *self_ = nullptr; }
+TimerQueue::~TimerQueue() {
+  *self_ = nullptr;
+}
 
 TimerQueue::Id TimerQueue::at(Time deadline, std::function<void()> callback) {
   const Id id{deadline, next_++};
@@ -24,7 +26,9 @@ TimerQueue::Id TimerQueue::after(std::chrono::nanoseconds delay, std::function<v
   return at(now() + std::chrono::duration_cast<Time::duration>(delay), std::move(callback));
 }
 
-void TimerQueue::cancel(const Id& id) { pending_.erase(id); }
+void TimerQueue::cancel(const Id& id) {
+  pending_.erase(id);
+}
 
 void TimerQueue::run_due() {
   const std::weak_ptr<TimerQueue*> weak = self_;

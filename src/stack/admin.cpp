@@ -16,7 +16,9 @@ using Json = nlohmann::json;
 HttpResponse json_response(const Json& body, unsigned status = 200) {
   return {status, "application/json", body.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'};
 }
-HttpResponse problem(unsigned status, const std::string& message) { return json_response({{"error", message}}, status); }
+HttpResponse problem(unsigned status, const std::string& message) {
+  return json_response({{"error", message}}, status);
+}
 
 HttpResponse health(Stack::Impl& stack, bool is_readiness) {
   const auto troubles = stack.troubles();
@@ -30,8 +32,14 @@ HttpResponse health(Stack::Impl& stack, bool is_readiness) {
 Json status(Stack::Impl& stack) {
   Json listeners = Json::array();
   for (const StackListener& l : stack.listeners())
-    listeners.push_back({{"service", l.service}, {"owner", l.owner}, {"configured", l.configured.to_string()}, {"bound", l.bound.to_string()}});
-  Json body = {{"version", version()}, {"listeners", listeners}, {"troubles", stack.troubles()}, {"reloads", stack.reloads},
+    listeners.push_back({{"service", l.service},
+                         {"owner", l.owner},
+                         {"configured", l.configured.to_string()},
+                         {"bound", l.bound.to_string()}});
+  Json body = {{"version", version()},
+               {"listeners", listeners},
+               {"troubles", stack.troubles()},
+               {"reloads", stack.reloads},
                {"reloadsRefused", stack.reloads_refused}};
   body["warnings"] = to_json(stack.warnings);
   return body;
@@ -58,7 +66,8 @@ HttpResponse routes(Stack::Impl& stack, const HttpRequest& request) {
   std::uint16_t port = 0;
   const std::string port_text = parameter("port");
   const auto [end, error] = std::from_chars(port_text.data(), port_text.data() + port_text.size(), port);
-  if (error != std::errc{} || end != port_text.data() + port_text.size() || port == 0) return problem(400, "port: a number from 1 to 65535 is needed");
+  if (error != std::errc{} || end != port_text.data() + port_text.size() || port == 0)
+    return problem(400, "port: a number from 1 to 65535 is needed");
   const std::string from = parameter("from");
   const auto source = from.empty() ? IpAddress{} : parse_ip_address(from);
   if (!source) return problem(400, "from: not an address");

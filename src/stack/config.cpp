@@ -9,9 +9,12 @@
 namespace hcpnet {
 namespace derive {
 
-bool is_kubernetes_name(std::string_view name) noexcept { return std::ranges::find(kKubernetesNames, name) != std::end(kKubernetesNames); }
+bool is_kubernetes_name(std::string_view name) noexcept {
+  return std::ranges::find(kKubernetesNames, name) != std::end(kKubernetesNames);
+}
 
-Diagnostic problem(Severity severity, const spec::ObjectMeta& where, std::string path, std::string code, std::string message) {
+Diagnostic problem(Severity severity, const spec::ObjectMeta& where, std::string path, std::string code,
+                   std::string message) {
   Diagnostic d;
   d.severity = severity;
   d.path = std::move(path);
@@ -24,7 +27,8 @@ bool every_cluster_has_sources(const spec::ValidInfra& infra, const spec::Observ
   return std::ranges::all_of(infra.clusters, [&](const spec::ValidCluster& cluster) {
     const auto workers = observed.namespace_workers.find(cluster.control_plane_namespace);
     if (workers != observed.namespace_workers.end() && !workers->second.empty()) return true;
-    return std::ranges::any_of(observed.mac_namespaces, [&](const auto& vm) { return vm.second == cluster.control_plane_namespace; });
+    return std::ranges::any_of(observed.mac_namespaces,
+                               [&](const auto& vm) { return vm.second == cluster.control_plane_namespace; });
   });
 }
 
@@ -36,8 +40,8 @@ void check_pod_addresses(const Inputs& in, const StackConfig& out, Diagnostics& 
   const auto refuse = [&](const char* what, const std::string& first, const std::string& second) {
     Diagnostic d;
     d.code = "pod-address-ambiguous";
-    d.message = std::string("a pod address can serve one ") + what + " only, and the set has " + first + " and " + second +
-                "; run one process for each";
+    d.message = std::string("a pod address can serve one ") + what + " only, and the set has " + first + " and " +
+                second + "; run one process for each";
     problems.add(std::move(d));
   };
   if (out.dns.size() > 1) refuse("DNS server", out.dns[0].owner, out.dns[1].owner);
@@ -64,9 +68,11 @@ void check_listeners(const StackConfig& out, Diagnostics& problems) {
 void map_vms_to_clusters(const Inputs& in, StackConfig& out) {
   std::map<std::string, std::string> clusters;  // by control-plane namespace, where HyperShift puts the VMs
   for (const spec::ValidInfra& infra : in.set.infras)
-    for (const spec::ValidCluster& cluster : infra.clusters) clusters.emplace(cluster.control_plane_namespace, cluster.hosted_cluster);
+    for (const spec::ValidCluster& cluster : infra.clusters)
+      clusters.emplace(cluster.control_plane_namespace, cluster.hosted_cluster);
   for (const auto& [mac, vm_namespace] : in.observed.mac_namespaces)
-    if (const auto cluster = clusters.find(vm_namespace); cluster != clusters.end()) out.mac_clusters.emplace(mac, cluster->second);
+    if (const auto cluster = clusters.find(vm_namespace); cluster != clusters.end())
+      out.mac_clusters.emplace(mac, cluster->second);
 }
 
 }  // namespace

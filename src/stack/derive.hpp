@@ -14,18 +14,21 @@ struct Inputs {
   const Surroundings& surroundings;
 };
 
-/// The names under which guests know the `kubernetes` Service, besides its address (HyperShift puts them into the API server's certificate).
+/// The names under which guests know the `kubernetes` Service, besides its address (HyperShift puts them into the API
+/// server's certificate).
 inline constexpr std::string_view kKubernetesNames[] = {"kubernetes", "kubernetes.default", "kubernetes.default.svc",
                                                         "kubernetes.default.svc.cluster.local"};
 [[nodiscard]] bool is_kubernetes_name(std::string_view name) noexcept;
 
-[[nodiscard]] Diagnostic problem(Severity severity, const spec::ObjectMeta& where, std::string path, std::string code, std::string message);
+[[nodiscard]] Diagnostic problem(Severity severity, const spec::ObjectMeta& where, std::string path, std::string code,
+                                 std::string message);
 
 void dhcp_config(const Inputs& in, StackConfig& out, Diagnostics& problems);
 void dns_config(const Inputs& in, StackConfig& out, Diagnostics& problems);
 void proxy_config(const Inputs& in, StackConfig& out, Diagnostics& problems);
 
-/// True when every cluster of the Infra has a client that is known to be its own: an observed worker, or a VM whose lease will tell.
+/// True when every cluster of the Infra has a client that is known to be its own: an observed worker, or a VM whose
+/// lease will tell.
 [[nodiscard]] bool every_cluster_has_sources(const spec::ValidInfra& infra, const spec::Observed& observed);
 
 }  // namespace hcpnet::derive

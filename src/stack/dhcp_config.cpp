@@ -15,12 +15,13 @@ bool is_protocol_option(std::uint8_t code) {
   return std::ranges::find(kProtocol, code) != std::end(kProtocol);
 }
 
-void add_options(const std::vector<spec::DhcpOption>& options, const spec::ObjectMeta& owner, const std::string& path, dhcp::Subnet& subnet,
-                 Diagnostics& problems) {
+void add_options(const std::vector<spec::DhcpOption>& options, const spec::ObjectMeta& owner, const std::string& path,
+                 dhcp::Subnet& subnet, Diagnostics& problems) {
   for (std::size_t i = 0; i < options.size(); ++i) {
     if (is_protocol_option(options[i].code)) {
-      problems.add(problem(Severity::error, owner, path + '/' + std::to_string(i) + "/code", "bad-option-value",
-                           "option " + std::to_string(options[i].code) + " belongs to the protocol and can't be configured"));
+      problems.add(
+          problem(Severity::error, owner, path + '/' + std::to_string(i) + "/code", "bad-option-value",
+                  "option " + std::to_string(options[i].code) + " belongs to the protocol and can't be configured"));
       continue;
     }
     auto encoded = dhcp::encode_option_value(options[i].code, options[i].value);
@@ -36,7 +37,8 @@ void add_options(const std::vector<spec::DhcpOption>& options, const spec::Objec
   }
 }
 
-void add_policy(const spec::ValidDhcpPolicy& policy, const spec::ObjectMeta& owner, dhcp::Subnet& subnet, Diagnostics& problems) {
+void add_policy(const spec::ValidDhcpPolicy& policy, const spec::ObjectMeta& owner, dhcp::Subnet& subnet,
+                Diagnostics& problems) {
   subnet.authoritative = policy.authoritative;
   add_options(policy.options, owner, "/spec/options", subnet, problems);
   for (const auto& r : policy.reservations) subnet.reservations.push_back({r.mac, r.address, r.host_name});
@@ -57,7 +59,8 @@ std::vector<Ipv4> dns_servers_of(const spec::ValidInfra& infra) {
   if (infra.dns) return {infra.dns->server_ip};
   std::vector<Ipv4> servers;
   for (const spec::Resolver& resolver : infra.dns_servers)
-    if (const auto* endpoint = std::get_if<Endpoint>(&resolver); endpoint && endpoint->address.is_v4()) servers.push_back(endpoint->address.v4());
+    if (const auto* endpoint = std::get_if<Endpoint>(&resolver); endpoint && endpoint->address.is_v4())
+      servers.push_back(endpoint->address.v4());
   return servers;
 }
 

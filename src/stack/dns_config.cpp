@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From spec to zones and views. Each hosted-cluster domain is a zone of every view, so that nothing below it is ever forwarded; what else is
-// published is a zone of its own.
+// From spec to zones and views. Each hosted-cluster domain is a zone of every view, so that nothing below it is ever
+// forwarded; what else is published is a zone of its own.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -30,13 +30,15 @@ class ZoneSet {
     if (std::ranges::find(addresses, address) == addresses.end()) addresses.push_back(address);
   }
 
-  [[nodiscard]] std::vector<std::shared_ptr<const dns::Zone>> build(dns::Availability available = dns::Availability::available) const {
+  [[nodiscard]] std::vector<std::shared_ptr<const dns::Zone>> build(
+      dns::Availability available = dns::Availability::available) const {
     std::vector<std::shared_ptr<const dns::Zone>> built;
     for (const auto& [apex, owners] : zones_) {
       std::vector<dns::RRset> rrsets;
       for (const auto& [owner, addresses] : owners) {
         dns::RRset rrset = dns::make_a(owner, addresses.front(), ttl_);
-        for (std::size_t i = 1; i < addresses.size(); ++i) rrset.rdata.push_back(dns::make_a(owner, addresses[i], ttl_).rdata.front());
+        for (std::size_t i = 1; i < addresses.size(); ++i)
+          rrset.rdata.push_back(dns::make_a(owner, addresses[i], ttl_).rdata.front());
         rrsets.push_back(std::move(rrset));
       }
       built.push_back(std::make_shared<const dns::Zone>(apex, std::move(rrsets), kSerial, available));
@@ -60,7 +62,9 @@ class ZoneSet {
 constexpr const char* kServiceLabels[] = {"api.", "api-int.", "oauth.", "ignition.", "konnectivity."};
 
 /// The clients that no other view claims: pods and everybody else on the management side.
-std::vector<Cidr> everyone() { return {*parse_cidr("0.0.0.0/0"), *parse_cidr("::/0")}; }
+std::vector<Cidr> everyone() {
+  return {*parse_cidr("0.0.0.0/0"), *parse_cidr("::/0")};
+}
 
 std::vector<Endpoint> listeners(Ipv4 server_ip, std::uint16_t port, const Surroundings& surroundings) {
   std::vector<Endpoint> all{{server_ip, port}};
@@ -95,23 +99,28 @@ InternalProxy find_internal_proxy(const Inputs& in, const spec::ValidInfra& infr
   if ((found.address = parse_ipv4(text))) return found;
   const std::size_t dot = text.find('.');
   const std::string service = text.substr(0, dot);
-  const std::string ns = dot == std::string::npos ? std::string{} : text.substr(dot + 1, text.find('.', dot + 1) - dot - 1);
-  if (const auto known = in.observed.service_addresses.find(ns + '/' + service); known != in.observed.service_addresses.end())
+  const std::string ns =
+      dot == std::string::npos ? std::string{} : text.substr(dot + 1, text.find('.', dot + 1) - dot - 1);
+  if (const auto known = in.observed.service_addresses.find(ns + '/' + service);
+      known != in.observed.service_addresses.end())
     found.address = known->second;
-  else if (const auto resolved = in.surroundings.internal_proxies.find(text); resolved != in.surroundings.internal_proxies.end())
+  else if (const auto resolved = in.surroundings.internal_proxies.find(text);
+           resolved != in.surroundings.internal_proxies.end())
     found.address = resolved->second;
   else
     out.unresolved_proxies.push_back(text);
   return found;
 }
 
-/// The names of every cluster, leading to `proxy`; `apps` says where the names below apps lead: the VIP itself, or the proxy.
+/// The names of every cluster, leading to `proxy`; `apps` says where the names below apps lead: the VIP itself, or the
+/// proxy.
 void add_clusters(ZoneSet& zones, const spec::ValidInfra& infra, std::optional<Ipv4> proxy, bool apps_through_proxy) {
   for (const spec::ValidCluster& cluster : infra.clusters) {
     zones.add_zone(cluster.domain);
     if (!proxy) continue;
     for (const char* label : kServiceLabels) zones.add_address(label + cluster.domain, *proxy);
-    if (cluster.apps_vip) zones.add_address("*.apps." + cluster.domain, apps_through_proxy ? *proxy : *cluster.apps_vip);
+    if (cluster.apps_vip)
+      zones.add_address("*.apps." + cluster.domain, apps_through_proxy ? *proxy : *cluster.apps_vip);
   }
 }
 
@@ -120,7 +129,8 @@ dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra) {
   const std::optional<Ipv4> proxy = infra.proxy ? std::optional(infra.proxy->server_ip) : std::nullopt;
   add_clusters(zones, infra, proxy, false);
   // A name that only some clients may use would send the others to a proxy that drops them.
-  const bool may_everyone_use = infra.clusters.size() == 1 || (infra.clusters.size() > 1 && every_cluster_has_sources(infra, in.observed));
+  const bool may_everyone_use =
+      infra.clusters.size() == 1 || (infra.clusters.size() > 1 && every_cluster_has_sources(infra, in.observed));
   if (proxy && may_everyone_use)
     for (const std::string_view name : kKubernetesNames) zones.add_address(std::string(name), *proxy);
   for (const auto& entry : infra.dns_policy.entries) zones.add_address(entry.hostname, entry.address);
@@ -140,10 +150,13 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   const bool is_known = internal.address || !internal.is_wanted;
   ZoneSet pod_zones(infra.dns_policy.record_ttl);
   add_clusters(pod_zones, infra, internal.address, true);
-  server.config.views.push_back({"pod", everyone(), pod_zones.build(is_known ? dns::Availability::available : dns::Availability::unavailable)});
+  server.config.views.push_back(
+      {"pod", everyone(), pod_zones.build(is_known ? dns::Availability::available : dns::Availability::unavailable)});
   if (!internal.is_wanted && !infra.clusters.empty()) {
-    problems.add(problem(Severity::warning, infra.metadata, "/spec/infraComponents/proxy/internalProxyService", "no-internal-proxy",
-                         "clients outside the VLAN get NXDOMAIN for the names of the hosted clusters, because nothing says where to send them"));
+    problems.add(problem(Severity::warning, infra.metadata, "/spec/infraComponents/proxy/internalProxyService",
+                         "no-internal-proxy",
+                         "clients outside the VLAN get NXDOMAIN for the names of the hosted clusters, because nothing "
+                         "says where to send them"));
   }
   server.config.forwarding = forwarding(infra.dns_servers);
   return server;
@@ -158,7 +171,8 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, D
   pod.add_zone(spec.domain);
   for (const auto& entry : spec.entries) {
     vlan.add_address(entry.hostname, entry.address);
-    if (spec.internal_proxy_ip && !is_kubernetes_name(entry.hostname)) pod.add_address(entry.hostname, *spec.internal_proxy_ip);
+    if (spec.internal_proxy_ip && !is_kubernetes_name(entry.hostname))
+      pod.add_address(entry.hostname, *spec.internal_proxy_ip);
   }
   for (const auto& entry : spec.policy.entries) vlan.add_address(entry.hostname, entry.address);
   for (const auto& extra : spec.policy.views) {
@@ -174,8 +188,10 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, D
   } else {
     server.config.views.push_back({"vlan", everyone(), vlan.build()});
     if (spec.internal_proxy_ip) {
-      problems.add(problem(Severity::warning, spec.metadata, "/spec/networkConfig/secondaryNetworkCIDR", "no-second-view",
-                           "without secondaryNetworkCIDR nothing tells the two sides apart: every client gets staticEntries as written"));
+      problems.add(problem(Severity::warning, spec.metadata, "/spec/networkConfig/secondaryNetworkCIDR",
+                           "no-second-view",
+                           "without secondaryNetworkCIDR nothing tells the two sides apart: every client gets "
+                           "staticEntries as written"));
     }
   }
   server.config.forwarding = forwarding(spec.upstreams);

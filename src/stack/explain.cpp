@@ -9,28 +9,42 @@ namespace {
 proxy::Greeting greeting_of(const std::string& server_name) {
   if (server_name.empty()) return proxy::Greeting::no_name;
   switch (tls::classify_host(server_name)) {
-    case tls::HostKind::dns_name: return proxy::Greeting::name;
-    case tls::HostKind::ip_address: return proxy::Greeting::no_name;
-    case tls::HostKind::unusable: break;
+    case tls::HostKind::dns_name:
+      return proxy::Greeting::name;
+    case tls::HostKind::ip_address:
+      return proxy::Greeting::no_name;
+    case tls::HostKind::unusable:
+      break;
   }
   return proxy::Greeting::unusable_name;
 }
 
 }  // namespace
 
-std::optional<RouteExplanation> explain_route(const std::string& proxy, const proxy::RouteTable& table, const proxy::SourceClusters& clusters,
-                                              const std::string& server_name, std::uint16_t port, const IpAddress& source) {
+std::optional<RouteExplanation> explain_route(const std::string& proxy, const proxy::RouteTable& table,
+                                              const proxy::SourceClusters& clusters, const std::string& server_name,
+                                              std::uint16_t port, const IpAddress& source) {
   const auto& listeners = table.config().listeners;
   const auto listener = std::ranges::find(listeners, port, [](const proxy::Listener& l) { return l.address.port; });
   if (listener == listeners.end()) return std::nullopt;
-  const proxy::Decision decision = table.find(listener->address, greeting_of(server_name), server_name, source, clusters);
+  const proxy::Decision decision =
+      table.find(listener->address, greeting_of(server_name), server_name, source, clusters);
 
-  RouteExplanation answer{proxy, listener->address, server_name, source, {}, std::string(to_string(decision.rule)), std::string(decision.matched), {}, {}};
+  RouteExplanation answer{proxy,
+                          listener->address,
+                          server_name,
+                          source,
+                          {},
+                          std::string(to_string(decision.rule)),
+                          std::string(decision.matched),
+                          {},
+                          {}};
   if (const auto cluster = clusters.find(source); cluster != clusters.end()) answer.source_cluster = cluster->second;
   if (!decision.backend) return answer;
   answer.backend = decision.backend->name;
   for (const Endpoint& endpoint : decision.backend->endpoints) answer.targets.push_back(endpoint.to_string());
-  if (answer.targets.empty()) answer.targets.push_back(decision.backend->host + ':' + std::to_string(decision.backend->port));
+  if (answer.targets.empty())
+    answer.targets.push_back(decision.backend->host + ':' + std::to_string(decision.backend->port));
   return answer;
 }
 

@@ -48,13 +48,15 @@ void read_file(const std::string& path, std::size_t max, std::vector<spec::Sourc
 
 bool is_spec_file(const std::filesystem::path& path) {
   const std::string extension = path.extension().string();
-  return !path.filename().string().starts_with('.') && (extension == ".yaml" || extension == ".yml" || extension == ".json");
+  return !path.filename().string().starts_with('.') &&
+         (extension == ".yaml" || extension == ".yml" || extension == ".json");
 }
 
 void read_folder(const std::string& path, std::size_t max, std::vector<spec::SourceText>& out, Diagnostics& problems) {
   std::vector<std::string> files;
   std::error_code error;
-  for (auto entry = std::filesystem::directory_iterator(path, error); !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+  for (auto entry = std::filesystem::directory_iterator(path, error);
+       !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
     if (is_spec_file(entry->path())) files.push_back(entry->path().string());
   if (error) problems.add(unreadable(path, error.value()));
   if (!error && files.empty()) {
@@ -68,7 +70,8 @@ void read_folder(const std::string& path, std::size_t max, std::vector<spec::Sou
 
 }  // namespace
 
-Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vector<std::string>& paths, const spec::LoadLimits& limits) {
+Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vector<std::string>& paths,
+                                                                const spec::LoadLimits& limits) {
   std::vector<spec::SourceText> sources;
   Diagnostics problems;
   for (const std::string& path : paths) {

@@ -29,7 +29,8 @@ std::string percent_decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     std::uint8_t byte = 0;
-    if (text[i] == '%' && i + 2 < text.size() && std::from_chars(&text[i + 1], &text[i] + 3, byte, 16).ptr == &text[i] + 3) {
+    if (text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(&text[i + 1], &text[i] + 3, byte, 16).ptr == &text[i] + 3) {
       out += static_cast<char>(byte);
       i += 2;
     } else {
@@ -62,14 +63,16 @@ HttpRequest to_request(const http::request<http::string_body>& message) {
 //   reading --request--> writing --keep-alive--> reading        (error, timeout, close: any --> closed)
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(Protocol::socket socket, std::shared_ptr<const HttpServer::Handler> handler) : stream_(std::move(socket)), handler_(std::move(handler)) {}
+  Session(Protocol::socket socket, std::shared_ptr<const HttpServer::Handler> handler)
+      : stream_(std::move(socket)), handler_(std::move(handler)) {}
 
   void read() {
     parser_.emplace();
     parser_->header_limit(HttpServer::kMaxHeaderBytes);
     parser_->body_limit(HttpServer::kMaxBodyBytes);
     stream_.expires_after(HttpServer::kTimeout);
-    http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](beast::error_code ec, std::size_t) { self->on_read(ec); });
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](beast::error_code ec, std::size_t) { self->on_read(ec); });
   }
   void close() {
     beast::error_code ignored;
@@ -88,7 +91,8 @@ class Session : public std::enable_shared_from_this<Session> {
     response_.body() = std::move(answer.body);
     response_.prepare_payload();
     stream_.expires_after(HttpServer::kTimeout);
-    http::async_write(stream_, response_, [self = shared_from_this()](beast::error_code error, std::size_t) { self->on_write(error); });
+    http::async_write(stream_, response_,
+                      [self = shared_from_this()](beast::error_code error, std::size_t) { self->on_write(error); });
   }
   void on_write(beast::error_code ec) {
     if (ec || !response_.keep_alive()) return close();
@@ -108,7 +112,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
 /// A socket file that nobody answers is left over from a process that died; one that answers belongs to a live process.
 void remove_stale_socket(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (::lstat(path.c_str(), &info) != 0) return;
   if (!S_ISSOCK(info.st_mode)) fail(EEXIST, "admin socket " + path + " (a file of another kind is in its place)");
   asio::io_context io;
@@ -122,7 +126,8 @@ void remove_stale_socket(const std::string& path) {
 }  // namespace
 
 struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
-  Impl(asio::any_io_executor e, Handler h) : executor(std::move(e)), handler(std::make_shared<const Handler>(std::move(h))), acceptor(executor) {}
+  Impl(asio::any_io_executor e, Handler h)
+      : executor(std::move(e)), handler(std::make_shared<const Handler>(std::move(h))), acceptor(executor) {}
 
   void accept() {
     acceptor.async_accept([self = shared_from_this()](boost::system::error_code ec, Protocol::socket socket) {
@@ -161,9 +166,12 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   std::string path;  // of the unix socket, once bound
 };
 
-HttpServer::HttpServer(asio::any_io_executor executor, Handler handler) : impl_(std::make_shared<Impl>(std::move(executor), std::move(handler))) {}
+HttpServer::HttpServer(asio::any_io_executor executor, Handler handler)
+    : impl_(std::make_shared<Impl>(std::move(executor), std::move(handler))) {}
 
-HttpServer::~HttpServer() { stop(); }
+HttpServer::~HttpServer() {
+  stop();
+}
 
 void HttpServer::listen(const std::string& path) {
   const std::string what = "admin socket " + path;
@@ -182,12 +190,16 @@ Endpoint HttpServer::listen(const Endpoint& address) {
   impl_->listen(what);
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;
-  if (::getsockname(impl_->acceptor.native_handle(), reinterpret_cast<sockaddr*>(&storage), &size) != 0) fail(errno, what);
-  const in_port_t port = storage.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(storage).sin6_port : reinterpret_cast<sockaddr_in&>(storage).sin_port;
+  if (::getsockname(impl_->acceptor.native_handle(), reinterpret_cast<sockaddr*>(&storage), &size) != 0)
+    fail(errno, what);
+  const in_port_t port = storage.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(storage).sin6_port
+                                                       : reinterpret_cast<sockaddr_in&>(storage).sin_port;
   return {address.address, ntohs(port)};
 }
 
-void HttpServer::start() { impl_->accept(); }
+void HttpServer::start() {
+  impl_->accept();
+}
 
 void HttpServer::stop() {
   boost::system::error_code ignored;

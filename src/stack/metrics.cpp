@@ -18,8 +18,12 @@ using Values = std::vector<std::pair<Labels, std::uint64_t>>;
 
 class Page {
  public:
-  void counter(const std::string& name, const std::string& help, const Values& values) { add(name, help, MetricType::Counter, values); }
-  void gauge(const std::string& name, const std::string& help, const Values& values) { add(name, help, MetricType::Gauge, values); }
+  void counter(const std::string& name, const std::string& help, const Values& values) {
+    add(name, help, MetricType::Counter, values);
+  }
+  void gauge(const std::string& name, const std::string& help, const Values& values) {
+    add(name, help, MetricType::Gauge, values);
+  }
   std::string render() const {
     std::ostringstream text;
     prometheus::TextSerializer{}.Serialize(text, families_);
@@ -55,7 +59,9 @@ Values by(const char* label, const Map& map, const Labels& common = {}) {
   return values;
 }
 
-void append(Values& all, Values more) { all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end())); }
+void append(Values& all, Values more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
 
 void add_dhcp(Page& page, const dhcp::ServerStats& stats) {
   page.counter("hcpnet_dhcp_received_total", "DHCP messages received, by type.", by("type", stats.received));
@@ -63,7 +69,8 @@ void add_dhcp(Page& page, const dhcp::ServerStats& stats) {
   page.counter("hcpnet_dhcp_dropped_total", "DHCP messages dropped, by reason.", by("reason", stats.dropped));
   if (stats.subnets.empty()) return;
   page.counter("hcpnet_dhcp_commits_total", "Group commits of leases that reached the disk.", {{{}, stats.commits}});
-  page.counter("hcpnet_dhcp_commit_failures_total", "Group commits of leases that failed.", {{{}, stats.commit_failures}});
+  page.counter("hcpnet_dhcp_commit_failures_total", "Group commits of leases that failed.",
+               {{{}, stats.commit_failures}});
   Values sizes, leases;
   for (const auto& [subnet, s] : stats.subnets) {
     sizes.push_back({{{"subnet", subnet}}, s.pool_size});
@@ -108,10 +115,15 @@ void add_proxies(Page& page, const std::map<std::string, proxy::EngineStats>& pr
     accepted.push_back({proxy, s.accepted});
     active.push_back({proxy, s.active});
     append(decisions, by("rule", s.decisions, proxy));
-    const std::map<std::string, std::uint64_t> abnormal{
-        {"limit", s.limit_refused}, {"inspect_timeout", s.inspect_timeouts}, {"hello_too_large", s.hello_too_large},
-        {"hello_malformed", s.hello_malformed}, {"closed_before_hello", s.closed_before_hello}, {"connect_failed", s.connect_failures},
-        {"idle_timeout", s.idle_timeouts}, {"downstream_reset", s.downstream_resets}, {"upstream_reset", s.upstream_resets}};
+    const std::map<std::string, std::uint64_t> abnormal{{"limit", s.limit_refused},
+                                                        {"inspect_timeout", s.inspect_timeouts},
+                                                        {"hello_too_large", s.hello_too_large},
+                                                        {"hello_malformed", s.hello_malformed},
+                                                        {"closed_before_hello", s.closed_before_hello},
+                                                        {"connect_failed", s.connect_failures},
+                                                        {"idle_timeout", s.idle_timeouts},
+                                                        {"downstream_reset", s.downstream_resets},
+                                                        {"upstream_reset", s.upstream_resets}};
     append(closes, by("reason", abnormal, proxy));
     bytes.push_back({{{"proxy", owner}, {"to", "backend"}}, s.bytes_to_backend});
     bytes.push_back({{{"proxy", owner}, {"to", "client"}}, s.bytes_to_client});
@@ -125,11 +137,13 @@ void add_proxies(Page& page, const std::map<std::string, proxy::EngineStats>& pr
   page.counter("hcpnet_proxy_connections_total", "Connections accepted.", accepted);
   page.gauge("hcpnet_proxy_connections", "Connections open.", active);
   page.counter("hcpnet_proxy_decisions_total", "Routing decisions, by the rule that decided.", decisions);
-  page.counter("hcpnet_proxy_abnormal_closes_total", "Connections that did not end by both sides closing, by reason.", closes);
+  page.counter("hcpnet_proxy_abnormal_closes_total", "Connections that did not end by both sides closing, by reason.",
+               closes);
   page.counter("hcpnet_proxy_bytes_total", "Payload bytes copied.", bytes);
   page.counter("hcpnet_proxy_backend_connections_total", "Connections to a backend.", total);
   page.gauge("hcpnet_proxy_backend_connections", "Connections open to a backend.", open);
-  page.counter("hcpnet_proxy_backend_connect_failures_total", "Connections that no endpoint of the backend took.", failed);
+  page.counter("hcpnet_proxy_backend_connect_failures_total", "Connections that no endpoint of the backend took.",
+               failed);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ constexpr std::uint16_t kApiPort = 6443;
 constexpr std::uint16_t kHttpsPort = 443;
 constexpr std::uint16_t kKonnectivityPort = 8091;
 
-proxy::Backend service_backend(const Inputs& in, std::string name, const std::string& service, const std::string& ns, std::uint16_t port) {
+proxy::Backend service_backend(const Inputs& in, std::string name, const std::string& service, const std::string& ns,
+                               std::uint16_t port) {
   proxy::Backend backend;
   backend.name = std::move(name);
   backend.port = port;
@@ -35,7 +36,8 @@ proxy::Route route(std::uint16_t port, std::vector<std::string> names, const std
   return r;
 }
 
-/// Connections that name no server, or none that is known, are the API server's: guests reach the `kubernetes` Service by address.
+/// Connections that name no server, or none that is known, are the API server's: guests reach the `kubernetes` Service
+/// by address.
 proxy::Route nameless_route(std::uint16_t port, const std::string& backend, proxy::SourceMatch source) {
   proxy::Route r = route(port, {}, backend);
   r.no_sni = r.other_sni = true;
@@ -78,7 +80,8 @@ class InfraRoutes {
       config_.routes.push_back(nameless_route(kHttpsPort, api, own_workers(x)));
     }
     if (x.apps_vip) {
-      proxy::Backend apps = service_backend(in_, x.name + "-apps-https", x.apps_vip->to_string(), {}, x.apps_https_port);
+      proxy::Backend apps =
+          service_backend(in_, x.name + "-apps-https", x.apps_vip->to_string(), {}, x.apps_https_port);
       config_.routes.push_back(route(kHttpsPort, {"*.apps." + d}, apps.name));
       push_backend(x, std::move(apps));
     }
@@ -89,7 +92,8 @@ class InfraRoutes {
     return infra_.clusters.size() == 1 ? proxy::SourceMatch{} : proxy::SourceMatch{{}, x.hosted_cluster};
   }
 
-  std::string add_backend(const spec::ValidCluster& x, const std::string& suffix, const std::string& service, std::uint16_t port) {
+  std::string add_backend(const spec::ValidCluster& x, const std::string& suffix, const std::string& service,
+                          std::uint16_t port) {
     proxy::Backend backend = service_backend(in_, x.name + '-' + suffix, service, x.control_plane_namespace, port);
     std::string name = backend.name;
     push_backend(x, std::move(backend));
@@ -118,7 +122,8 @@ class InfraRoutes {
 /// A ProxyServer says what it routes by name; who gets nameless connections follows from where its API servers are.
 class ServerRoutes {
  public:
-  ServerRoutes(const Inputs& in, const spec::ValidProxyServer& server, Diagnostics& problems) : in_(in), server_(server), problems_(problems) {}
+  ServerRoutes(const Inputs& in, const spec::ValidProxyServer& server, Diagnostics& problems)
+      : in_(in), server_(server), problems_(problems) {}
 
   proxy::RouteConfig build() {
     for (const spec::ValidProxyBackend& backend : server_.backends) add(backend);
@@ -133,7 +138,8 @@ class ServerRoutes {
  private:
   void add(const spec::ValidProxyBackend& b) {
     if (b.protocol == spec::Protocol::udp) {
-      problems_.add(problem(Severity::warning, server_.metadata, "", "not-served", "backend " + b.name + " is UDP, which the proxy does not forward"));
+      problems_.add(problem(Severity::warning, server_.metadata, "", "not-served",
+                            "backend " + b.name + " is UDP, which the proxy does not forward"));
       return;
     }
     ports_.insert(b.port);
@@ -150,15 +156,16 @@ class ServerRoutes {
   /// Under the names of the `kubernetes` Service alone an API server is not published.
   static bool is_published(const spec::ValidProxyBackend& b) {
     return is_api_server(b) && std::ranges::any_of(b.hostnames, [](const std::string& name) {
-      return !is_kubernetes_name(name) && !name.starts_with("kubernetes.");
-    });
+             return !is_kubernetes_name(name) && !name.starts_with("kubernetes.");
+           });
   }
 
   void add_nameless(std::uint16_t port) {
     std::vector<const spec::ValidProxyBackend*> here;
     for (const auto& b : server_.backends)
       if (b.port == port && b.protocol == spec::Protocol::tcp) here.push_back(&b);
-    const bool is_api_port = port == kApiPort || std::ranges::any_of(here, [](const auto* b) { return is_published(*b); });
+    const bool is_api_port =
+        port == kApiPort || std::ranges::any_of(here, [](const auto* b) { return is_published(*b); });
     if (!is_api_port) return;
 
     using Target = std::tuple<std::string, std::string, std::uint16_t>;
@@ -177,8 +184,11 @@ class ServerRoutes {
   }
 
   void add_scoped(std::uint16_t port, const spec::ValidProxyBackend& b) {
-    const auto is_same_claim = [&](const proxy::Route& r) { return r.port == port && r.no_sni && r.source.prefixes == b.sources; };
-    if (std::ranges::none_of(config_.routes, is_same_claim)) config_.routes.push_back(nameless_route(port, b.name, {b.sources, {}}));
+    const auto is_same_claim = [&](const proxy::Route& r) {
+      return r.port == port && r.no_sni && r.source.prefixes == b.sources;
+    };
+    if (std::ranges::none_of(config_.routes, is_same_claim))
+      config_.routes.push_back(nameless_route(port, b.name, {b.sources, {}}));
   }
 
   const Inputs& in_;
@@ -195,7 +205,8 @@ void add_proxy(StackConfig& out, Diagnostics& problems, const spec::ObjectMeta& 
     problems.append(table.error());
     return;
   }
-  out.proxies.push_back({owner.key(), std::move(*table), policy.inspect_timeout, policy.max_connections, std::move(workers)});
+  out.proxies.push_back(
+      {owner.key(), std::move(*table), policy.inspect_timeout, policy.max_connections, std::move(workers)});
 }
 
 /// Only addresses of the VLAN count: what a Machine reports of other networks could be anybody's here.

@@ -16,9 +16,11 @@ struct Stack::Thread {
   std::thread thread;
 };
 
-Stack::Stack(StackOptions options) : thread_(std::make_unique<Thread>()), impl_(std::make_shared<Impl>(thread_->io, std::move(options))) {}
+Stack::Stack(StackOptions options)
+    : thread_(std::make_unique<Thread>()), impl_(std::make_shared<Impl>(thread_->io, std::move(options))) {}
 
-Stack::Stack(boost::asio::io_context& io, StackOptions options) : impl_(std::make_shared<Impl>(io, std::move(options))) {}
+Stack::Stack(boost::asio::io_context& io, StackOptions options)
+    : impl_(std::make_shared<Impl>(io, std::move(options))) {}
 
 Stack::~Stack() {
   if (thread_ && thread_->thread.joinable()) {
@@ -79,7 +81,8 @@ std::vector<StackZone> Stack::zones() const {
 StackStats Stack::stats() const {
   return call([](Impl& impl) { return impl.stats(); });
 }
-std::vector<RouteExplanation> Stack::route(const std::string& server_name, std::uint16_t port, const IpAddress& source) const {
+std::vector<RouteExplanation> Stack::route(const std::string& server_name, std::uint16_t port,
+                                           const IpAddress& source) const {
   return call([&](Impl& impl) { return impl.route(server_name, port, source); });
 }
 Diagnostics Stack::warnings() const {

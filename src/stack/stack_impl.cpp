@@ -12,10 +12,13 @@ namespace {
 constexpr std::chrono::seconds kResolveEvery{30};
 
 bool operator==(const std::vector<spec::SourceText>& a, const std::vector<spec::SourceText>& b) {
-  return std::ranges::equal(a, b, [](const spec::SourceText& x, const spec::SourceText& y) { return x.name == y.name && x.text == y.text; });
+  return std::ranges::equal(
+      a, b, [](const spec::SourceText& x, const spec::SourceText& y) { return x.name == y.name && x.text == y.text; });
 }
 
-bool uses_stdin(const std::vector<std::string>& paths) { return std::ranges::find(paths, "-") != paths.end(); }
+bool uses_stdin(const std::vector<std::string>& paths) {
+  return std::ranges::find(paths, "-") != paths.end();
+}
 
 Diagnostic unchangeable(const std::string& owner, const std::string& what) {
   Diagnostic d;
@@ -42,7 +45,11 @@ std::set<std::string> proxy_listeners(const proxy::RouteTable& table) {
 }  // namespace
 
 Stack::Impl::Impl(boost::asio::io_context& context, StackOptions o)
-    : io(context), options(std::move(o)), log(options.log, "stack"), timers(context.get_executor(), *options.clock), resolver_(context) {
+    : io(context),
+      options(std::move(o)),
+      log(options.log, "stack"),
+      timers(context.get_executor(), *options.clock),
+      resolver_(context) {
   surroundings_.pod_addresses = options.pod_addresses;
 }
 
@@ -122,7 +129,8 @@ void Stack::Impl::adopt(StackConfig& config) {
 Result<void, Diagnostics> Stack::Impl::reload() {
   const auto refuse = [&](Diagnostics why) -> Result<void, Diagnostics> {
     ++reloads_refused;
-    for (const Diagnostic& d : why) log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
+    for (const Diagnostic& d : why)
+      log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
     notify({StackEvent::Kind::reload_refused, {}, why});
     return why;
   };
@@ -147,7 +155,8 @@ Result<void, Diagnostics> Stack::Impl::reload() {
 /// Which servers there are, and where they listen, is decided at start.
 Diagnostics Stack::Impl::find_unchangeable(const StackConfig& next) const {
   Diagnostics problems;
-  const auto compare = [&](const std::string& what, const std::set<std::string>& now, const std::set<std::string>& then) {
+  const auto compare = [&](const std::string& what, const std::set<std::string>& now,
+                           const std::set<std::string>& then) {
     for (const std::string& key : now)
       if (!then.contains(key)) problems.add(unchangeable(key, what + " is gone from the files, and that it is served"));
     for (const std::string& key : then)
@@ -156,7 +165,8 @@ Diagnostics Stack::Impl::find_unchangeable(const StackConfig& next) const {
   const auto owner = [](const auto& item) { return item.owner; };
   compare("the DNS server", keys_of(dns, owner), keys_of(next.dns, owner));
   compare("the proxy", keys_of(proxies, owner), keys_of(next.proxies, owner));
-  const auto subnets_now = dhcp ? keys_of(dhcp->bound(), [](const auto& b) { return b.subnet; }) : std::set<std::string>{};
+  const auto subnets_now =
+      dhcp ? keys_of(dhcp->bound(), [](const auto& b) { return b.subnet; }) : std::set<std::string>{};
   compare("the DHCP server", subnets_now, keys_of(next.dhcp.subnets, [](const auto& s) { return s.name; }));
   if (problems.has_errors()) return problems;
 
@@ -190,7 +200,8 @@ void Stack::Impl::apply(StackConfig config) {
   push_source_clusters();
 }
 
-// --- leases and the clusters that they prove -------------------------------------------------------------------------------
+// --- leases and the clusters that they prove
+// -------------------------------------------------------------------------------
 
 void Stack::Impl::on_lease(const dhcp::LeaseEvent& event) {
   note_lease(event.lease, event.kind == dhcp::LeaseEventKind::bound || event.kind == dhcp::LeaseEventKind::renewed);
@@ -207,7 +218,7 @@ void Stack::Impl::note_lease(const dhcp::Lease& lease, bool is_live) {
     if (before != lease_clusters_.end() && before->second == cluster->second) return;
     lease_clusters_.insert_or_assign(lease.address, cluster->second);
   }
-  if ( are_sources_stale_ || state != State::running) return;
+  if (are_sources_stale_ || state != State::running) return;
   are_sources_stale_ = true;  // one push for a burst of leases
   boost::asio::post(io, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->push_source_clusters();
@@ -224,17 +235,20 @@ void Stack::Impl::push_source_clusters() {
   }
 }
 
-// --- internalProxyService by DNS ---------------------------------------------------------------------------------------------
+// --- internalProxyService by DNS
+// ---------------------------------------------------------------------------------------------
 
 void Stack::Impl::resolve_proxies() {
   for (const std::string& name : unresolved_) {
-    resolver_.async_resolve(boost::asio::ip::tcp::v4(), name, "", [weak = weak_from_this(), name](error_code ec, const auto& results) {
-      const auto self = weak.lock();
-      if (!self || self->state != State::running) return;
-      std::optional<Ipv4> address;
-      if (!ec && !results.empty()) address = Ipv4(results.begin()->endpoint().address().to_v4().to_uint());
-      self->on_resolved(name, address);
-    });
+    resolver_.async_resolve(boost::asio::ip::tcp::v4(), name, "",
+                            [weak = weak_from_this(), name](error_code ec, const auto& results) {
+                              const auto self = weak.lock();
+                              if (!self || self->state != State::running) return;
+                              std::optional<Ipv4> address;
+                              if (!ec && !results.empty())
+                                address = Ipv4(results.begin()->endpoint().address().to_v4().to_uint());
+                              self->on_resolved(name, address);
+                            });
   }
 }
 
@@ -254,21 +268,24 @@ void Stack::Impl::on_resolved(const std::string& name, std::optional<Ipv4> addre
   unresolved_ = names;  // its address may change: keep asking
 }
 
-// --- listeners, files, events -------------------------------------------------------------------------------------------------
+// --- listeners, files, events
+// -------------------------------------------------------------------------------------------------
 
 void Stack::Impl::start_http() {
   const auto answering = [this](HttpResponse (*answer)(Impl&, const HttpRequest&)) {
-    return std::make_unique<HttpServer>(io.get_executor(), [weak = weak_from_this(), answer](const HttpRequest& request) {
-      const auto self = weak.lock();
-      return self ? answer(*self, request) : HttpResponse{503, "application/json", "{}\n"};
-    });
+    return std::make_unique<HttpServer>(
+        io.get_executor(), [weak = weak_from_this(), answer](const HttpRequest& request) {
+          const auto self = weak.lock();
+          return self ? answer(*self, request) : HttpResponse{503, "application/json", "{}\n"};
+        });
   };
   if (!options.admin_socket.empty()) {
     admin_ = answering(answer_admin);
     admin_->listen(options.admin_socket);
   }
   if (options.admin_tcp) {
-    if (!options.admin_tcp->address.is_loopback()) throw std::invalid_argument("admin over TCP: " + options.admin_tcp->to_string() + " is not a loopback address");
+    if (!options.admin_tcp->address.is_loopback())
+      throw std::invalid_argument("admin over TCP: " + options.admin_tcp->to_string() + " is not a loopback address");
     admin_tcp_ = answering(answer_admin);
     admin_tcp_bound_ = admin_tcp_->listen(*options.admin_tcp);
   }
@@ -293,7 +310,8 @@ void Stack::Impl::watch() {
 void Stack::Impl::on_files_changed() {
   if (state != State::running) return;
   const auto files = read_files();
-  const bool is_same = files && files->specs == files_.specs && files->observed == files_.observed && files->endpoints == files_.endpoints;
+  const bool is_same = files && files->specs == files_.specs && files->observed == files_.observed &&
+                       files->endpoints == files_.endpoints;
   if (!is_same) static_cast<void>(reload());
 }
 

@@ -42,7 +42,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   [[nodiscard]] std::vector<StackListener> listeners() const;
   [[nodiscard]] std::vector<StackZone> zones() const;
   [[nodiscard]] StackStats stats() const;
-  [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port, const IpAddress& source) const;
+  [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port,
+                                                    const IpAddress& source) const;
 
   boost::asio::io_context& io;
   StackOptions options;

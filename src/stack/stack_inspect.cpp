@@ -19,7 +19,8 @@ std::vector<StackListener> Stack::Impl::listeners() const {
   for (const NamedDns& d : dns)
     for (const dns::BoundListener& l : d.server->listeners()) all.push_back({"dns", d.owner, l.configured, l.bound});
   for (const NamedProxy& p : proxies)
-    for (const proxy::BoundListener& l : p.engine->listeners()) all.push_back({"proxy", p.owner, l.configured, l.bound});
+    for (const proxy::BoundListener& l : p.engine->listeners())
+      all.push_back({"proxy", p.owner, l.configured, l.bound});
   if (admin_tcp_bound_) all.push_back({"admin", {}, *options.admin_tcp, *admin_tcp_bound_});
   if (observe_bound_) all.push_back({"observe", {}, *options.observe, *observe_bound_});
   return all;
@@ -43,10 +44,12 @@ StackStats Stack::Impl::stats() const {
   return all;
 }
 
-std::vector<RouteExplanation> Stack::Impl::route(const std::string& server_name, std::uint16_t port, const IpAddress& source) const {
+std::vector<RouteExplanation> Stack::Impl::route(const std::string& server_name, std::uint16_t port,
+                                                 const IpAddress& source) const {
   std::vector<RouteExplanation> answers;
   for (const NamedProxy& p : proxies)
-    if (auto answer = explain_route(p.owner, *p.engine->table(), p.engine->source_clusters(), server_name, port, source))
+    if (auto answer =
+            explain_route(p.owner, *p.engine->table(), p.engine->source_clusters(), server_name, port, source))
       answers.push_back(std::move(*answer));
   return answers;
 }

@@ -25,20 +25,35 @@ std::string timestamp(std::chrono::sys_seconds time) {
 Json to_json(const Diagnostics& diagnostics) {
   Json all = Json::array();
   for (const Diagnostic& d : diagnostics)
-    all.push_back({{"severity", to_string(d.severity)}, {"file", d.file}, {"line", d.line}, {"column", d.column}, {"path", d.path},
-                   {"code", d.code}, {"message", d.message}, {"found", d.found}, {"expected", d.expected}});
+    all.push_back({{"severity", to_string(d.severity)},
+                   {"file", d.file},
+                   {"line", d.line},
+                   {"column", d.column},
+                   {"path", d.path},
+                   {"code", d.code},
+                   {"message", d.message},
+                   {"found", d.found},
+                   {"expected", d.expected}});
   return all;
 }
 
 Json to_json(const dhcp::Lease& lease) {
-  return {{"address", lease.address.to_string()}, {"mac", lease.mac.to_string()}, {"hostName", printable(lease.host_name)},
-          {"subnet", lease.subnet}, {"state", to_string(lease.state)}, {"started", timestamp(lease.started)}, {"expires", timestamp(lease.expires)}};
+  return {{"address", lease.address.to_string()},   {"mac", lease.mac.to_string()},
+          {"hostName", printable(lease.host_name)}, {"subnet", lease.subnet},
+          {"state", to_string(lease.state)},        {"started", timestamp(lease.started)},
+          {"expires", timestamp(lease.expires)}};
 }
 
 Json to_json(const RouteExplanation& answer) {
-  return {{"proxy", answer.proxy}, {"listener", answer.listener.to_string()}, {"serverName", printable(answer.server_name)},
-          {"source", answer.source.to_string()}, {"sourceCluster", answer.source_cluster}, {"rule", answer.rule},
-          {"matched", answer.matched}, {"backend", answer.backend}, {"targets", answer.targets}};
+  return {{"proxy", answer.proxy},
+          {"listener", answer.listener.to_string()},
+          {"serverName", printable(answer.server_name)},
+          {"source", answer.source.to_string()},
+          {"sourceCluster", answer.source_cluster},
+          {"rule", answer.rule},
+          {"matched", answer.matched},
+          {"backend", answer.backend},
+          {"targets", answer.targets}};
 }
 
 Json to_json(const StackZone& zone) {
@@ -47,9 +62,15 @@ Json to_json(const StackZone& zone) {
   Json records = Json::array();
   for (const dns::RRset& rrset : zone.zone->rrsets())
     for (const std::string& rdata : rrset.rdata)
-      records.push_back({{"name", rrset.owner.to_string()}, {"ttl", rrset.ttl}, {"type", dns::to_string(rrset.type)},
+      records.push_back({{"name", rrset.owner.to_string()},
+                         {"ttl", rrset.ttl},
+                         {"type", dns::to_string(rrset.type)},
                          {"data", dns::rdata_to_string(rrset.type, rdata)}});
-  return {{"server", zone.server}, {"view", zone.view}, {"clients", clients}, {"apex", zone.zone->apex().to_string()}, {"records", records}};
+  return {{"server", zone.server},
+          {"view", zone.view},
+          {"clients", clients},
+          {"apex", zone.zone->apex().to_string()},
+          {"records", records}};
 }
 
 }  // namespace hcpnet

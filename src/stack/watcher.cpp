@@ -22,8 +22,8 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
-FileWatcher::FileWatcher(boost::asio::any_io_executor executor, runtime::TimerQueue& timers, const std::vector<std::string>& paths,
-                         std::function<void()> changed)
+FileWatcher::FileWatcher(boost::asio::any_io_executor executor, runtime::TimerQueue& timers,
+                         const std::vector<std::string>& paths, std::function<void()> changed)
     : inotify_(executor), timers_(timers), changed_(std::move(changed)) {
   const int descriptor = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (descriptor < 0) throw boost::system::system_error(errno, boost::system::system_category(), "watching files");
@@ -44,11 +44,12 @@ void FileWatcher::stop() {
 }
 
 void FileWatcher::read() {
-  inotify_.async_read_some(boost::asio::buffer(events_), [self = shared_from_this()](boost::system::error_code ec, std::size_t) {
-    if (ec || !self->inotify_.is_open()) return;
-    self->settle();
-    self->read();
-  });
+  inotify_.async_read_some(boost::asio::buffer(events_),
+                           [self = shared_from_this()](boost::system::error_code ec, std::size_t) {
+                             if (ec || !self->inotify_.is_open()) return;
+                             self->settle();
+                             self->read();
+                           });
 }
 
 void FileWatcher::settle() {

@@ -14,8 +14,8 @@ namespace hcpnet {
 
 /// Tells when something changed in the folders that hold the given files.
 ///
-/// Folders, not files: editors replace a file by rename, and a ConfigMap mount swaps the link `..data` beside it. One call for a burst of
-/// changes, `kQuiet` after its last; whether the content differs is for the caller to see.
+/// Folders, not files: editors replace a file by rename, and a ConfigMap mount swaps the link `..data` beside it. One
+/// call for a burst of changes, `kQuiet` after its last; whether the content differs is for the caller to see.
 class FileWatcher : public std::enable_shared_from_this<FileWatcher> {
  public:
   static constexpr std::chrono::milliseconds kQuiet{100};

@@ -107,6 +107,8 @@ void TreeBuilder::attach(Value value, std::size_t offset, bool merges) {
 void TreeBuilder::set_key(Frame& frame, Value value, std::size_t offset, bool merges) {
   if (value.type == ValueType::list || value.type == ValueType::map)
     source_.stop(code::yaml_syntax, offset, "a key is a word; a list or a mapping cannot be one");
+  if (value.type == ValueType::null)
+    source_.stop(code::yaml_syntax, offset, "a key is missing here, or is a null that needs quotes");
   Key key{std::move(value.text), value.type, value.position, merges, false};
   const bool is_new = merges ? !std::exchange(frame.has_merge_key, true) : frame.keys.insert(key.text).second;
   if (!is_new) {

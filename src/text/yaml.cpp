@@ -58,6 +58,7 @@ std::size_t end_of_quoted(std::string_view text, std::size_t open) {
   return std::string_view::npos;
 }
 
+constexpr std::size_t kNextKey = static_cast<std::size_t>(-1);
 constexpr std::string_view kCoreTags = "tag:yaml.org,2002:";
 
 class Handler : public YAML::EventHandler {
@@ -98,14 +99,14 @@ class Handler : public YAML::EventHandler {
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    begin(ValueType::list, visit(mark), tag, "seq", anchor);
+    begin(ValueType::list, visit(mark), tag, "seq", anchor, false);
   }
-  void OnSequenceEnd() override { tree_.end(); }
+  void OnSequenceEnd() override { end(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value) override {
-    begin(ValueType::map, visit(mark), tag, "map", anchor);
+                  YAML::EmitterStyle::value style) override {
+    begin(ValueType::map, visit(mark), tag, "map", anchor, style == YAML::EmitterStyle::Block);
   }
-  void OnMapEnd() override { tree_.end(); }
+  void OnMapEnd() override { end(); }
 
   /// Where a syntax error at `mark` is reported: at the quote that swallowed everything up to here, if there is one.
   [[noreturn]] void stop(const YAML::Mark& mark, const std::string& message) {
@@ -133,6 +134,7 @@ class Handler : public YAML::EventHandler {
 
   std::size_t visit(const YAML::Mark& mark) {
     const auto offset = static_cast<std::size_t>(std::max(mark.pos, 0));
+    if (!indents_.empty() && indents_.back() == kNextKey) indents_.back() = source_.position(offset).column;
     // yaml-cpp ends a quoted scalar where a line is indented too little; then the next node lies before the closing
     // quote.
     if (quoted_ && offset > quoted_->first && offset < quoted_->second) stop_at_quote();
@@ -143,7 +145,19 @@ class Handler : public YAML::EventHandler {
     const std::size_t open = skip_properties(text, offset).content;
     if (open >= text.size() || (text[open] != '"' && text[open] != '\'')) return;
     quoted_ = {open, end_of_quoted(text, open)};
-    if (quoted_->second == std::string_view::npos) stop_at_quote();
+    if (quoted_->second == std::string_view::npos || is_outdented(text.substr(open, quoted_->second - open)))
+      stop_at_quote();
+  }
+  /// Whether a line of a quoted scalar, but for the first, begins no deeper than the keys of the mapping around it
+  /// (YAML 1.2.2 section 7.3.1, which yaml-cpp does not hold): then the quote was meant to be closed before.
+  [[nodiscard]] bool is_outdented(std::string_view quoted) const {
+    if (indents_.empty()) return false;
+    for (std::size_t line = quoted.find('\n'); line != std::string_view::npos; line = quoted.find('\n', line + 1)) {
+      const std::size_t first = quoted.find_first_not_of(' ', line + 1);
+      if (first == std::string_view::npos || quoted[first] == '\n' || quoted[first] == '\r') continue;
+      if (first - line <= indents_.back()) return true;
+    }
+    return false;
   }
   [[noreturn]] void stop_at_quote() {
     source_.stop(code::yaml_syntax, quoted_->first, "the quote that opens here is not closed where its value ends");
@@ -186,12 +200,17 @@ class Handler : public YAML::EventHandler {
     return ValueType::invalid;
   }
   void begin(ValueType type, std::size_t offset, const std::string& tag, std::string_view core_name,
-             YAML::anchor_t anchor) {
+             YAML::anchor_t anchor, bool is_block_map) {
     const bool readable = tag == "?" || tag == "!" || tag == std::string(kCoreTags).append(core_name);
     if (!readable)
       refuse_tag(offset,
                  "the tag is none of YAML's core tags, or this value does not fit it; write the value without a tag");
     tree_.begin(type, offset, anchor, readable);
+    indents_.push_back(is_block_map ? kNextKey : indents_.empty() ? 0 : indents_.back());
+  }
+  void end() {
+    indents_.pop_back();
+    tree_.end();
   }
   void node(Value value, std::size_t offset, YAML::anchor_t anchor, bool merges = false) {
     tree_.scalar(std::move(value), offset, anchor, merges);
@@ -201,6 +220,9 @@ class Handler : public YAML::EventHandler {
   Parsed& parsed_;
   TreeBuilder tree_;
   std::size_t documents_ = 0;
+  /// Of each open collection: the column of the keys of the nearest block mapping; kNextKey until its first key, 0
+  /// where there is none.
+  std::vector<std::size_t> indents_;
   std::optional<std::pair<std::size_t, std::size_t>> quoted_;  ///< from the opening quote to behind the closing one
 };
 

@@ -1,68 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures of the tests that run the hcpnet command as a user does. HCPNET_COMMAND names the one under test."""
+"""The command under test: HCPNET_COMMAND names it."""
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-NETWORK = """\
-apiVersion: hostedcluster.densityops.com/v1alpha1
-kind: Infra
-metadata: {name: vlan, namespace: hcp}
-spec:
-  networkConfig: {cidr: 127.83.0.0/24, gateway: 127.83.0.1, networkAttachmentDefinition: vlan}
-  infraComponents:
-    dhcp: {serverIP: 127.83.0.2, rangeStart: 127.83.0.100, rangeEnd: 127.83.0.149}
-    dns: {serverIP: 127.83.0.3, clusterName: blue, baseDomain: example.com}
-    proxy: {serverIP: 127.83.0.4, controlPlaneNamespace: clusters-blue, internalProxyService: 198.51.100.10}
-"""
-PORT_MAPS = [word for port in (67, 53, 443, 6443) for word in ("--map-port", f"{port}=0")]
-
-
-class Hcpnet:
-    """The command, and the processes it started."""
-
-    def __init__(self, command: str, folder: Path) -> None:
-        self.command = command
-        self.folder = folder
-        self.state = folder / "state"
-        self.network = folder / "network.yaml"
-        self.network.write_text(NETWORK)
-        self.processes: list[subprocess.Popen[str]] = []
-
-    def __call__(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([self.command, *arguments], input=stdin, capture_output=True, text=True, timeout=60)
-
-    def up(self, *arguments: str, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
-        """Starts serving self.network and waits until it answers."""
-        full = [self.command, "up", str(self.network), "--state-dir", str(self.state), *PORT_MAPS, *arguments]
-        process = subprocess.Popen(full, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
-        self.processes.append(process)
-        deadline = time.monotonic() + 30
-        while self("status", "--state-dir", str(self.state)).returncode != 0:
-            assert process.poll() is None, process.communicate()[1]
-            assert time.monotonic() < deadline, "it does not answer"
-        return process
-
-    def ask(self, *arguments: str) -> Any:
-        done = self(*arguments, "--state-dir", str(self.state), "-o", "json")
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    def bound(self, service: str, configured_port: int) -> tuple[str, int]:
-        for listener in self.ask("status")["listeners"]:
-            if listener["service"] == service and listener["configured"].endswith(f":{configured_port}"):
-                address, port = listener["bound"].rsplit(":", 1)
-                return address, int(port)
-        raise AssertionError(f"no {service} listener for {configured_port}")
+from hcpnet_command import Hcpnet
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import NETWORK, Hcpnet
+from hcpnet_command import NETWORK, Hcpnet
 
 
 def test_check_accepts_a_good_file(hcpnet: Hcpnet) -> None:
@@ -28,7 +28,9 @@ def test_check_reports_every_problem_with_its_place(hcpnet: Hcpnet) -> None:
     hcpnet.network.write_text(NETWORK.replace("gateway:", "gatway:").replace("127.83.0.149", "127.83.1.149"))
     done = hcpnet("check", str(hcpnet.network), "-o", "json")
     assert done.returncode == 1
-    problems = {(d["line"], d["code"], d["path"]) for d in json.loads(done.stdout)["diagnostics"] if d["severity"] == "error"}
+    problems = {
+        (d["line"], d["code"], d["path"]) for d in json.loads(done.stdout)["diagnostics"] if d["severity"] == "error"
+    }
     assert problems == {
         (5, "unknown-field", "/spec/networkConfig/gatway"),
         (5, "missing-field", "/spec/networkConfig/gateway"),
@@ -59,19 +61,35 @@ def test_check_names_a_file_that_is_not_there(hcpnet: Hcpnet) -> None:
 def test_route_explains_from_files(hcpnet: Hcpnet) -> None:
     endpoints = hcpnet.folder / "endpoints.yaml"
     endpoints.write_text('"clusters-blue/oauth-openshift:6443": ["198.51.100.22:6443"]\n')
-    done = hcpnet("route", "OAuth.blue.example.com", "--port", "443", str(hcpnet.network), "--endpoints", str(endpoints))
+    done = hcpnet(
+        "route", "OAuth.blue.example.com", "--port", "443", str(hcpnet.network), "--endpoints", str(endpoints)
+    )
     assert done.returncode == 0
-    assert done.stdout.splitlines() == ["hcp/vlan 127.83.0.4:443: blue-oauth-openshift (exact oauth.blue.example.com)", "  198.51.100.22:6443"]
+    assert done.stdout.splitlines() == [
+        "hcp/vlan 127.83.0.4:443: blue-oauth-openshift (exact oauth.blue.example.com)",
+        "  198.51.100.22:6443",
+    ]
     assert "closed (no_match)" in hcpnet("route", "", "--port", "443", str(hcpnet.network)).stdout
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [[], ["nonsense"], ["check"], ["check", "--nonsense", "x"], ["check", "-o", "xml", "x"], ["route", "a.example.com", "x"], ["route", "a", "--port", "0", "x"],
-     ["route", "a", "--port", "443", "--from", "nobody", "x"], ["leases"], ["up", "x", "--observe", "nowhere"], ["up", "x", "--admin-tcp", "192.0.2.1:80"], ["up", "x", "--map-port", "53"]],
-)  # fmt: skip
-def test_wrong_use_is_2(hcpnet: Hcpnet, arguments: list[str]) -> None:
-    done = hcpnet(*arguments)
+WRONG_USE = """
+nonsense
+check
+check --nonsense x
+check -o xml x
+route a.example.com x
+route a --port 0 x
+route a --port 443 --from nobody x
+leases
+up x --observe nowhere
+up x --admin-tcp 192.0.2.1:80
+up x --map-port 53
+"""
+
+
+@pytest.mark.parametrize("line", WRONG_USE.splitlines())
+def test_wrong_use_is_2(hcpnet: Hcpnet, line: str) -> None:
+    done = hcpnet(*line.split())
     assert done.returncode == 2, done.stderr
     assert done.stderr
 
@@ -84,11 +102,18 @@ def test_manual_pages_and_completion_come_from_the_grammar(hcpnet: Hcpnet) -> No
     assert hcpnet("man", "--output-dir", str(hcpnet.folder)).returncode == 0
     pages = {path.name for path in Path(hcpnet.folder).glob("*.1")}
     assert {"hcpnet.1", "hcpnet-up.1", "hcpnet-leases-list.1"} <= pages
-    rendered = subprocess.run(["man", "--warnings", "-l", str(hcpnet.folder / "hcpnet-up.1")], capture_output=True, text=True, env={"MANPAGER": "cat", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
+    rendered = subprocess.run(
+        ["man", "--warnings", "-l", str(hcpnet.folder / "hcpnet-up.1")],
+        capture_output=True,
+        text=True,
+        env={"MANPAGER": "cat", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+    )
     assert rendered.returncode == 0
     assert "--pod-address" in rendered.stdout
     assert rendered.stderr == ""
-    script = hcpnet("completion").stdout + "COMP_WORDS=(hcpnet leases l); COMP_CWORD=2; _hcpnet; echo \"${COMPREPLY[*]}\"\nCOMP_WORDS=(hcpnet up --ob); COMP_CWORD=2; _hcpnet; echo \"${COMPREPLY[*]}\"\n"
+    ask = 'COMP_CWORD=2; _hcpnet; echo "${COMPREPLY[*]}"\n'
+    words = ("hcpnet leases l", "hcpnet up --ob")
+    script = hcpnet("completion").stdout + "".join(f"COMP_WORDS=({line}); {ask}" for line in words)
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=hcpnet.folder / "..", check=True)
     assert done.stdout.splitlines()[0].split()[0] == "list"
     assert done.stdout.splitlines()[1].split() == ["--observed", "--observe"]

@@ -11,7 +11,7 @@ import struct
 import subprocess
 from pathlib import Path
 
-from conftest import NETWORK, PORT_MAPS, Hcpnet
+from hcpnet_command import NETWORK, PORT_MAPS, Hcpnet
 
 
 def query(server: tuple[str, int], name: str) -> tuple[int, bytes]:
@@ -46,7 +46,12 @@ def test_state_is_private(hcpnet: Hcpnet) -> None:
 
 def test_state_directory_of_the_service_manager_is_the_default(hcpnet: Hcpnet) -> None:
     hcpnet.up()
-    done = subprocess.run([hcpnet.command, "status"], capture_output=True, text=True, env={**os.environ, "STATE_DIRECTORY": str(hcpnet.state)})
+    done = subprocess.run(
+        [hcpnet.command, "status"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "STATE_DIRECTORY": str(hcpnet.state)},
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -55,7 +60,8 @@ def test_reload_by_command_signal_and_change(hcpnet: Hcpnet) -> None:
     hcpnet.network.write_text(NETWORK.replace("blue", "green"))
     assert query(hcpnet.bound("dns", 53), "api.green.example.com")[0] != 0, "nobody told it yet"
     done = hcpnet("reload", "--state-dir", str(hcpnet.state))
-    assert done.returncode == 0 and done.stdout.endswith("reloaded\n")
+    assert done.returncode == 0
+    assert done.stdout.endswith("reloaded\n")
     assert query(hcpnet.bound("dns", 53), "api.green.example.com")[0] == 0
     hcpnet.network.write_text(NETWORK.replace("blue", "red"))
     process.send_signal(signal.SIGHUP)
@@ -69,7 +75,8 @@ def test_a_bad_file_keeps_the_old_state_and_says_why(hcpnet: Hcpnet) -> None:
     hcpnet.network.write_text(NETWORK.replace("gateway", "gatway"))
     done = hcpnet("reload", "--state-dir", str(hcpnet.state))
     assert done.returncode == 1
-    assert "unknown-field" in done.stdout and "the old state stays" in done.stdout
+    assert "unknown-field" in done.stdout
+    assert "the old state stays" in done.stdout
     assert query(hcpnet.bound("dns", 53), "api.blue.example.com")[0] == 0
 
 
@@ -91,7 +98,8 @@ def test_a_taken_port_is_named_and_nothing_is_served(hcpnet: Hcpnet) -> None:
         maps = [word if word != "443=0" else f"443={port}" for word in PORT_MAPS]
         done = hcpnet("up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *maps)
     assert done.returncode == 1
-    assert f"127.83.0.4:{port}" in done.stderr and "in use" in done.stderr
+    assert f"127.83.0.4:{port}" in done.stderr
+    assert "in use" in done.stderr
 
 
 def test_two_processes_do_not_share_a_state_directory(hcpnet: Hcpnet) -> None:

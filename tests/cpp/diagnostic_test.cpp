@@ -23,7 +23,8 @@ TEST(Diagnostic, PrintsWhatItKnows) {
   d.found = "\"x\"";
   d.expected = "an IPv4 network";
   EXPECT_EQ(d.to_string(),
-            "net.yaml:3:5: error: /spec/cidr: there is no such field (found \"x\"; expected an IPv4 network) [unknown-field]");
+            "net.yaml:3:5: error: /spec/cidr: there is no such field (found \"x\"; expected an IPv4 network) "
+            "[unknown-field]");
   EXPECT_EQ(at("", 0, Severity::warning).to_string(), "warning: there is no such field [unknown-field]");
 }
 

@@ -10,14 +10,15 @@ TEST(ParseIpv4, TakesFourDecimalPartsAndNothingElse) {
   EXPECT_EQ(parse_ipv4("192.0.2.1"), Ipv4(192, 0, 2, 1));
   EXPECT_EQ(parse_ipv4("0.0.0.0"), Ipv4());
   EXPECT_EQ(parse_ipv4("255.255.255.255")->to_string(), "255.255.255.255");
-  for (const char* wrong : {"", "1.2.3", "1.2.3.4.5", "1.2.3.", ".1.2.3", "01.2.3.4", "1.2.3.256", "1.2.3.-4", "1.2.3.4 ", "1.2.3.0x4",
-                            "1.2.3.4/24", "1..2.3", "4294967296", "1.2.3.99999999999"})
+  for (const char* wrong : {"", "1.2.3", "1.2.3.4.5", "1.2.3.", ".1.2.3", "01.2.3.4", "1.2.3.256", "1.2.3.-4",
+                            "1.2.3.4 ", "1.2.3.0x4", "1.2.3.4/24", "1..2.3", "4294967296", "1.2.3.99999999999"})
     EXPECT_FALSE(parse_ipv4(wrong)) << wrong;
 }
 
 TEST(ParseIpv6, ReadsAndPrintsRfc5952) {
   EXPECT_EQ(parse_ipv6("2001:DB8:0:0:0:0:0:1")->to_string(), "2001:db8::1");
-  for (const char* wrong : {"", "2001:db8::1%eth0", "1.2.3.4", ":::", "[::1]", "1:2:3:4:5:6:7:8:9"}) EXPECT_FALSE(parse_ipv6(wrong)) << wrong;
+  for (const char* wrong : {"", "2001:db8::1%eth0", "1.2.3.4", ":::", "[::1]", "1:2:3:4:5:6:7:8:9"})
+    EXPECT_FALSE(parse_ipv6(wrong)) << wrong;
   EXPECT_FALSE(parse_ipv6(std::string_view("::1\0x", 5)));
 }
 
@@ -32,7 +33,8 @@ TEST(Ipv4Cidr, KnowsItsMaskAndItsHosts) {
   EXPECT_FALSE(cidr.contains(Ipv4(192, 0, 2, 128)));
   EXPECT_TRUE(Ipv4Cidr(Ipv4(192, 0, 2, 1), 31).is_host(Ipv4(192, 0, 2, 0)));
   EXPECT_TRUE(Ipv4Cidr(Ipv4(192, 0, 2, 1), 0).contains(Ipv4(9, 9, 9, 9)));
-  for (const char* wrong : {"192.0.2.1/24", "192.0.2.0/33", "192.0.2.0/024", "192.0.2.0/", "192.0.2.0", "2001:db8::/32"})
+  for (const char* wrong :
+       {"192.0.2.1/24", "192.0.2.0/33", "192.0.2.0/024", "192.0.2.0/", "192.0.2.0", "2001:db8::/32"})
     EXPECT_FALSE(parse_ipv4_cidr(wrong)) << wrong;
 }
 
@@ -49,7 +51,8 @@ TEST(Cidr, MatchesItsOwnFamilyOnly) {
 
 TEST(MacAddress, ReadsBothSeparatorsAndPrintsOne) {
   EXPECT_EQ(parse_mac_address("02-00-00-AB-cd-01")->to_string(), "02:00:00:ab:cd:01");
-  for (const char* wrong : {"", "02:00:00:ab:cd", "02:00-00:ab:cd:01", "02:00:00:ab:cd:0g", "0200.00ab.cd01", "02:00:00:ab:cd:01:02"})
+  for (const char* wrong :
+       {"", "02:00:00:ab:cd", "02:00-00:ab:cd:01", "02:00:00:ab:cd:0g", "0200.00ab.cd01", "02:00:00:ab:cd:01:02"})
     EXPECT_FALSE(parse_mac_address(wrong)) << wrong;
 }
 
@@ -59,7 +62,8 @@ TEST(Endpoint, KeepsIpv6InBrackets) {
   EXPECT_EQ(parse_endpoint("[2001:db8::1]", 53)->to_string(), "[2001:db8::1]:53");
   EXPECT_EQ(parse_endpoint("192.0.2.1:5353", 53)->port, 5353);
   EXPECT_EQ(parse_endpoint("192.0.2.1", 53)->port, 53);
-  for (const char* wrong : {"192.0.2.1", "192.0.2.1:", "192.0.2.1:0", "192.0.2.1:65536", "2001:db8::1:53", "[192.0.2.1]:53", ":53", "host:53"})
+  for (const char* wrong : {"192.0.2.1", "192.0.2.1:", "192.0.2.1:0", "192.0.2.1:65536", "2001:db8::1:53",
+                            "[192.0.2.1]:53", ":53", "host:53"})
     EXPECT_FALSE(parse_endpoint(wrong)) << wrong;
 }
 

@@ -40,7 +40,7 @@ struct Reply {
   Delivery delivery = Delivery::broadcast;
   Ipv4 source{};  ///< the subnet's server_id
   Endpoint destination{};
-  MacAddress hardware;  ///< with Delivery::hardware
+  MacAddress hardware{};  ///< with Delivery::hardware
 };
 
 /// A change of the lease table, to be written before the reply leaves.

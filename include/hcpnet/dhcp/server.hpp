@@ -27,10 +27,11 @@ struct ServerOptions {
 struct ServerStats {
   std::map<std::string, std::uint64_t> received;  ///< by message type: "DISCOVER", "REQUEST", ...
   std::map<std::string, std::uint64_t> sent;      ///< "OFFER", "ACK", "NAK"
-  std::map<std::string, std::uint64_t>
-      dropped;                ///< by reason: "malformed", "no_subnet", "pool_exhausted", "not_for_us", ...
+  /// By reason: "malformed", "no_subnet", "pool_exhausted", "not_for_us", ...; all of them in docs/dhcp.md.
+  std::map<std::string, std::uint64_t> dropped;
   std::uint64_t commits = 0;  ///< group commits that reached the disk
   std::uint64_t commit_failures = 0;
+  std::uint64_t omitted_options = 0;  ///< configured and asked for, but too large for what the client takes
   struct PerSubnet {
     std::uint64_t pool_size = 0, bound = 0, offered = 0, declined = 0;
   };
@@ -57,7 +58,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Opens the database and binds every subnet; all or nothing. Throws boost::system::system_error, or
+  /// Opens the database and binds every subnet; all or nothing. Call once. Throws boost::system::system_error, or
   /// std::runtime_error for a database that is damaged or of another version, with what to do.
   void start(Config config);
   /// Serves `config` from now on. Leases stay; one that lies outside today's pools is kept until it ends, and not

@@ -2,11 +2,13 @@
 #pragma once
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <hcpnet/clock.hpp>
 #include <hcpnet/log.hpp>
 #include <hcpnet/proxy/route_table.hpp>
+#include <hcpnet/result.hpp>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,15 +16,30 @@
 
 namespace hcpnet::proxy {
 
+/// Looks a backend's host name up and calls back once, with at least one endpoint or an error, on the executor's
+/// thread.
+using Resolved = std::function<void(Result<std::vector<Endpoint>>)>;
+using Resolve = std::function<void(const std::string& host, std::uint16_t port, Resolved)>;
+
 /// Limits and collaborators of an Engine. Each limit has a counter in EngineStats for the times it was hit.
 struct EngineOptions {
   std::chrono::milliseconds inspect_timeout{5'000};  ///< from accept to a complete ClientHello
-  std::size_t max_hello_bytes = 16 * 1024;
-  std::size_t max_connections = 10'000;            ///< accepted and not yet closed, all listeners
+  std::size_t max_hello_bytes = 16 * 1024;           ///< at most tls::kLargestHelloBytes
+  std::size_t max_connections = 10'000;              ///< accepted and not yet closed, all listeners
+  std::size_t max_connect_attempts =
+      3;  ///< endpoints tried for one connection, each with the backend's connect_timeout
   std::chrono::milliseconds drain_timeout{5'000};  ///< how long stop() lets tunnels finish
+  std::chrono::milliseconds accept_backoff{100};   ///< pause after accept() failed, for want of descriptors for example
+  std::chrono::milliseconds resolve_cache_time{30'000};  ///< how long looked-up endpoints count as fresh
+  /// TCP keepalive on both sides: the only limit of an established tunnel whose peer vanished, unless its backend has
+  /// an idle_timeout.
+  std::chrono::seconds keepalive_idle{60};
+  std::chrono::seconds keepalive_interval{15};
+  int keepalive_probes = 4;
   /// Binds this port instead of the configured one; 0 lets the system choose. Routing still goes by the configured
   /// port.
   std::map<std::uint16_t, std::uint16_t> port_map;
+  Resolve resolve;  ///< the system's resolver when empty
   Clock* clock = &system_clock();
   Logger log;
 };
@@ -30,23 +47,30 @@ struct EngineOptions {
 /// Counters since start, and gauges; names as in docs/metrics.md.
 struct EngineStats {
   std::uint64_t accepted = 0;
-  std::uint64_t active = 0;         ///< gauge
-  std::uint64_t limit_refused = 0;  ///< max_connections
+  std::uint64_t active = 0;           ///< gauge
+  std::uint64_t limit_refused = 0;    ///< max_connections
+  std::uint64_t accept_backoffs = 0;  ///< accept() failed and was put off
   std::uint64_t inspect_timeouts = 0;
   std::uint64_t hello_too_large = 0;
   std::uint64_t hello_malformed = 0;
   std::uint64_t closed_before_hello = 0;  ///< the client went away before its ClientHello was complete
   std::uint64_t connect_failures = 0;     ///< no endpoint of the backend could be reached
+  std::uint64_t endpoint_failures = 0;    ///< single endpoints that refused, timed out or were refused by us
+  std::uint64_t connect_timeouts = 0;     ///< of these: no answer within connect_timeout
+  std::uint64_t loops_refused = 0;        ///< of these: one of our own listeners
+  std::uint64_t resolve_failures = 0;     ///< failed look-ups, also where an older answer could be used
   std::uint64_t idle_timeouts = 0;
   std::uint64_t downstream_resets = 0;
   std::uint64_t upstream_resets = 0;
   std::uint64_t bytes_to_backend = 0;
   std::uint64_t bytes_to_client = 0;
+  std::uint64_t buffers_in_use = 0;  ///< gauge: relay buffers that hold bytes a slow receiver has not taken yet
   std::map<std::string, std::uint64_t> decisions;  ///< by to_string(Rule)
+  std::map<std::string, std::uint64_t> closed;     ///< by close reason (docs/proxy.md)
   struct PerBackend {
     std::uint64_t total = 0, active = 0, connect_failures = 0;
   };
-  std::map<std::string, PerBackend> backends;
+  std::map<std::string, PerBackend> backends;  ///< of the current table, and older ones that are still in use
 };
 
 struct BoundListener {
@@ -57,6 +81,7 @@ struct BoundListener {
 /// Accepts connections, reads the ClientHello, chooses a backend and copies bytes both ways, never changing one.
 ///
 /// All calls on the executor's thread (one thread), or before it runs. The destructor closes everything at once.
+/// docs/proxy.md has the states, limits and close reasons.
 class Engine {
  public:
   Engine(boost::asio::any_io_executor executor, EngineOptions options);
@@ -72,7 +97,8 @@ class Engine {
   void replace(std::shared_ptr<const RouteTable> table);
   /// Which cluster a client address belongs to, from now on.
   void set_source_clusters(SourceClusters clusters);
-  /// Stops accepting at once, lets tunnels finish for `drain_timeout`, then closes them and calls `done`.
+  /// Stops accepting at once, lets connections finish for `drain_timeout`, then closes them and calls `done`, from the
+  /// event loop.
   void stop(std::function<void()> done);
 
   [[nodiscard]] std::vector<BoundListener> listeners() const;

@@ -44,17 +44,20 @@ struct StackConfig {
   dhcp::Config dhcp;  ///< no subnets: no DHCP
   std::vector<DnsServerConfig> dns;
   std::vector<ProxyServerConfig> proxies;
-  /// Hosted cluster ("namespace/name") by the hardware address of a VM's interface: a lease of that address makes its holder known.
+  /// Hosted cluster ("namespace/name") by the hardware address of a VM's interface: a lease of that address makes its
+  /// holder known.
   std::unordered_map<MacAddress, std::string> mac_clusters;
-  /// internalProxyService values that neither the set nor Surroundings could turn into an address. Their names answer SERVFAIL until then.
+  /// internalProxyService values that neither the set nor Surroundings could turn into an address. Their names answer
+  /// SERVFAIL until then.
   std::vector<std::string> unresolved_proxies;
   Diagnostics warnings;
 };
 
-/// Derives the configuration. Errors are what only shows when everything comes together: a pod address claimed by two servers, a DHCP option
-/// value that does not fit its code, two servers on one address and port.
-/// Rules: docs/architecture.md, "From spec to servers".
-[[nodiscard]] Result<StackConfig, Diagnostics> make_stack_config(const spec::ValidSet& set, const spec::Observed& observed,
+/// Derives the configuration. Errors are what only shows when everything comes together: a pod address claimed by two
+/// servers, a DHCP option value that does not fit its code, two servers on one address and port. Rules:
+/// docs/architecture.md, "From spec to servers".
+[[nodiscard]] Result<StackConfig, Diagnostics> make_stack_config(const spec::ValidSet& set,
+                                                                 const spec::Observed& observed,
                                                                  const Surroundings& surroundings);
 
 }  // namespace hcpnet

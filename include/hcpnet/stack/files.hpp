@@ -10,10 +10,12 @@
 
 namespace hcpnet {
 
-/// Reads files for spec::load() and spec::load_observed(). "-" is standard input; a folder stands for the *.yaml, *.yml and *.json files in it,
-/// by name, those that begin with a dot left out. Reads one byte more than `limits.max_file_bytes` at most, so that load() sees the excess.
-/// Every file that can't be read is an error with code "unreadable-file".
-[[nodiscard]] Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vector<std::string>& paths, const spec::LoadLimits& limits = {});
+/// Reads files for spec::load() and spec::load_observed(). "-" is standard input; a folder stands for the *.yaml, *.yml
+/// and *.json files in it, by name, those that begin with a dot left out. Reads one byte more than
+/// `limits.max_file_bytes` at most, so that load() sees the excess. Every file that can't be read is an error with code
+/// "unreadable-file".
+[[nodiscard]] Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vector<std::string>& paths,
+                                                                              const spec::LoadLimits& limits = {});
 
 /// A validated set together with what was observed; the front door of every command.
 struct CheckedFiles {
@@ -27,8 +29,10 @@ struct SourceFiles {
   std::vector<spec::SourceText> specs, observed, endpoints;
 };
 /// Reads the three kinds of files. What can't be read goes to `problems`, the rest is in the result.
-[[nodiscard]] SourceFiles read_source_files(const std::vector<std::string>& specs, const std::vector<std::string>& observed,
+[[nodiscard]] SourceFiles read_source_files(const std::vector<std::string>& specs,
+                                            const std::vector<std::string>& observed,
                                             const std::vector<std::string>& endpoints, Diagnostics& problems);
-[[nodiscard]] Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files, const spec::LoadLimits& limits = {});
+[[nodiscard]] Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files,
+                                                            const spec::LoadLimits& limits = {});
 
 }  // namespace hcpnet

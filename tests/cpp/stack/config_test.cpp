@@ -10,7 +10,8 @@
 namespace hcpnet {
 namespace {
 
-StackConfig make(const std::vector<spec::SourceText>& specs, const std::vector<spec::SourceText>& objects, const Surroundings& surroundings = {}) {
+StackConfig make(const std::vector<spec::SourceText>& specs, const std::vector<spec::SourceText>& objects,
+                 const Surroundings& surroundings = {}) {
   Diagnostics warnings;
   spec::Observed observed = spec::load_observed(objects, {}, warnings).value();
   spec::ValidSet set = spec::check(specs).value();
@@ -18,7 +19,9 @@ StackConfig make(const std::vector<spec::SourceText>& specs, const std::vector<s
   return make_stack_config(set, observed, surroundings).value();
 }
 
-StackConfig example() { return make(test::example_set(), test::example_observed(), {{Ipv4(172, 16, 0, 9)}, {}}); }
+StackConfig example() {
+  return make(test::example_set(), test::example_observed(), {{Ipv4(172, 16, 0, 9)}, {}});
+}
 
 /// "backend" or "closed: rule"
 std::string route(const StackConfig& config, const std::string& name, std::uint16_t port, const char* from) {
@@ -39,30 +42,42 @@ std::string lookup(const dns::View& v, const std::string& text, dns::Type type =
   const dns::Name name = dns::parse_name(text).value();
   const dns::Zone* best = nullptr;
   for (const auto& zone : v.zones)
-    if (name.is_below_or_equal(zone->apex()) && (!best || best->apex().label_count() < zone->apex().label_count())) best = zone.get();
+    if (name.is_below_or_equal(zone->apex()) && (!best || best->apex().label_count() < zone->apex().label_count()))
+      best = zone.get();
   if (!best) return "not ours";
   const auto found = best->find(name, type);
   if (found.outcome == dns::Zone::Outcome::nodata) return "NODATA";
   if (found.outcome == dns::Zone::Outcome::nxdomain) return "NXDOMAIN";
   const std::string& rdata = found.rrset->rdata.at(0);
-  return Ipv4(static_cast<std::uint8_t>(rdata[0]), static_cast<std::uint8_t>(rdata[1]), static_cast<std::uint8_t>(rdata[2]), static_cast<std::uint8_t>(rdata[3])).to_string();
+  return Ipv4(static_cast<std::uint8_t>(rdata[0]), static_cast<std::uint8_t>(rdata[1]),
+              static_cast<std::uint8_t>(rdata[2]), static_cast<std::uint8_t>(rdata[3]))
+      .to_string();
 }
 
 TEST(StackConfig, RoutesTwoClustersOnOneVlan) {
   const StackConfig config = example();
   const char* stranger = "192.0.2.140";
-  EXPECT_EQ(route(config, "api.blue.hc.example.com", 6443, stranger), "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
-  EXPECT_EQ(route(config, "API-INT.red.hc.example.com", 6443, stranger), "red-kube-apiserver -> kube-apiserver.hcp-red.svc.cluster.local:6443");
-  EXPECT_EQ(route(config, "", 6443, "192.0.2.102"), "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
-  EXPECT_EQ(route(config, "kubernetes.default.svc", 6443, "192.0.2.111"), "red-kube-apiserver -> kube-apiserver.hcp-red.svc.cluster.local:6443");
-  EXPECT_EQ(route(config, "172.20.0.1", 6443, "192.0.2.111"), "red-kube-apiserver -> kube-apiserver.hcp-red.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "api.blue.hc.example.com", 6443, stranger),
+            "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "API-INT.red.hc.example.com", 6443, stranger),
+            "red-kube-apiserver -> kube-apiserver.hcp-red.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "", 6443, "192.0.2.102"),
+            "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "kubernetes.default.svc", 6443, "192.0.2.111"),
+            "red-kube-apiserver -> kube-apiserver.hcp-red.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "172.20.0.1", 6443, "192.0.2.111"),
+            "red-kube-apiserver -> kube-apiserver.hcp-red.svc.cluster.local:6443");
   EXPECT_EQ(route(config, "", 6443, stranger), "closed: no_match");
   EXPECT_EQ(route(config, "", 6443, "10.132.0.9"), "closed: no_match") << "an address outside the VLAN proves nothing";
-  EXPECT_EQ(route(config, "oauth.red.hc.example.com", 443, stranger), "red-oauth-openshift -> oauth-openshift.hcp-red.svc.cluster.local:6443");
-  EXPECT_EQ(route(config, "ignition.blue.hc.example.com", 443, stranger), "blue-ignition-server -> ignition-server-proxy.hcp-blue.svc.cluster.local:443");
-  EXPECT_EQ(route(config, "konnectivity.blue.hc.example.com", 443, stranger), "blue-konnectivity-server -> konnectivity-server.hcp-blue.svc.cluster.local:8091");
+  EXPECT_EQ(route(config, "oauth.red.hc.example.com", 443, stranger),
+            "red-oauth-openshift -> oauth-openshift.hcp-red.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "ignition.blue.hc.example.com", 443, stranger),
+            "blue-ignition-server -> ignition-server-proxy.hcp-blue.svc.cluster.local:443");
+  EXPECT_EQ(route(config, "konnectivity.blue.hc.example.com", 443, stranger),
+            "blue-konnectivity-server -> konnectivity-server.hcp-blue.svc.cluster.local:8091");
   EXPECT_EQ(route(config, "a.b.apps.blue.hc.example.com", 443, stranger), "blue-apps-https -> 192.0.2.200:443");
-  EXPECT_EQ(route(config, "kubernetes.default", 443, "192.0.2.101"), "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "kubernetes.default", 443, "192.0.2.101"),
+            "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
   EXPECT_EQ(route(config, "kubernetes.default", 443, stranger), "closed: no_match");
   EXPECT_EQ(route(config, "", 443, "192.0.2.101"), "closed: no_match") << "the API is not published on 443";
   EXPECT_EQ(route(config, "nobody.example.org", 443, "192.0.2.101"), "closed: no_match");
@@ -100,10 +115,12 @@ TEST(StackConfig, ShowsEachSideItsOwnAddresses) {
 
 TEST(StackConfig, PublishesKubernetesNamesOnlyWhereEveryClientMayUseThem) {
   auto objects = test::example_observed();
-  const auto red_machine = objects[0].text.find("- {apiVersion: cluster.x-k8s.io/v1beta1, kind: Machine, metadata: {name: r0");
+  const auto red_machine =
+      objects[0].text.find("- {apiVersion: cluster.x-k8s.io/v1beta1, kind: Machine, metadata: {name: r0");
   objects[0].text.erase(red_machine, objects[0].text.find('\n', red_machine) + 1 - red_machine);
   const StackConfig config = make(test::example_set(), objects);
-  EXPECT_EQ(lookup(view(config, "vlan"), "kubernetes.default.svc"), "not ours") << "red's workers are not known: the proxy would drop them";
+  EXPECT_EQ(lookup(view(config, "vlan"), "kubernetes.default.svc"), "not ours")
+      << "red's workers are not known: the proxy would drop them";
 }
 
 TEST(StackConfig, TellsDhcpTheMaskTheRouterAndOurDns) {
@@ -156,7 +173,8 @@ spec:
 TEST(StackConfig, ServesSingleServers) {
   const StackConfig config = make({{"single.yaml", kSingleServers}}, {});
   EXPECT_EQ(route(config, "", 6443, "192.0.2.77"), "api -> kube-apiserver.ns-x.svc.cluster.local:6443");
-  EXPECT_EQ(route(config, "", 443, "192.0.2.77"), "kas443 -> kube-apiserver.ns-x.svc.cluster.local:6443") << "here the API is published on 443";
+  EXPECT_EQ(route(config, "", 443, "192.0.2.77"), "kas443 -> kube-apiserver.ns-x.svc.cluster.local:6443")
+      << "here the API is published on 443";
   EXPECT_EQ(route(config, "", 8091, "192.0.2.77"), "closed: no_match") << "never konnectivity by default";
   EXPECT_EQ(route(config, "oauth.x.example.com", 443, "192.0.2.77"), "oauth -> 203.0.113.7:6443");
   EXPECT_EQ(lookup(view(config, "vlan"), "registry.example.org"), "192.0.2.11");
@@ -189,8 +207,10 @@ spec:
 
 TEST(StackConfig, RefusesAPodAddressForTwoProxies) {
   std::string second = kSingleServers;
-  for (std::size_t at = 0; (at = second.find("namespace: n}", at)) != std::string::npos; ++at) second.replace(at, 13, "namespace: m}");
-  for (std::size_t at = 0; (at = second.find("192.0.2.", at)) != std::string::npos; ++at) second.replace(at, 8, "203.0.113.");
+  for (std::size_t at = 0; (at = second.find("namespace: n}", at)) != std::string::npos; ++at)
+    second.replace(at, 13, "namespace: m}");
+  for (std::size_t at = 0; (at = second.find("192.0.2.", at)) != std::string::npos; ++at)
+    second.replace(at, 8, "203.0.113.");
   const auto set = spec::check({{"a.yaml", kSingleServers}, {"b.yaml", second}});
   const auto config = make_stack_config(set.value(), {}, {{Ipv4(172, 16, 0, 9)}, {}});
   ASSERT_TRUE(config.has_error());

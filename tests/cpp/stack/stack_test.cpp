@@ -31,11 +31,15 @@ apiVersion: hostedcluster.densityops.com/v1alpha1
 kind: Infra
 metadata: {name: vlan, namespace: hcp}
 spec:
-  networkConfig: {cidr: )" + net + R"(0/24, gateway: )" + net + R"(1, networkAttachmentDefinition: vlan}
+  networkConfig: {cidr: )" +
+         net + R"(0/24, gateway: )" + net + R"(1, networkAttachmentDefinition: vlan}
   infraComponents:
-    dhcp: {serverIP: )" + net + R"(2, rangeStart: )" + net + R"(100, rangeEnd: )" + net + R"(149}
-    dns: {serverIP: )" + net + R"(3, baseDomain: example.com, clusterName: )" + api_backend + R"(}
-    proxy: {serverIP: )" + net + R"(4, controlPlaneNamespace: ns, internalProxyService: 198.51.100.1}
+    dhcp: {serverIP: )" +
+         net + R"(2, rangeStart: )" + net + R"(100, rangeEnd: )" + net + R"(149}
+    dns: {serverIP: )" +
+         net + R"(3, baseDomain: example.com, clusterName: )" + api_backend + R"(}
+    proxy: {serverIP: )" +
+         net + R"(4, controlPlaneNamespace: ns, internalProxyService: 198.51.100.1}
 )";
 }
 
@@ -217,12 +221,13 @@ TEST_F(StackTest, AnswersOnItsAdminSocket) {
   {
     Stack stack(o);
     stack.start();
-    struct stat info {};
+    struct stat info{};
     ASSERT_EQ(::stat(o.admin_socket.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777u, 0600u);
     EXPECT_NE(http(o.admin_socket, "GET /readyz").find("200 OK"), std::string::npos);
     EXPECT_NE(http(o.admin_socket, "GET /status").find("\"listeners\""), std::string::npos);
-    EXPECT_NE(http(o.admin_socket, "GET /routes?port=6443&sni=api.blue.example.com").find("blue-kube-apiserver"), std::string::npos);
+    EXPECT_NE(http(o.admin_socket, "GET /routes?port=6443&sni=api.blue.example.com").find("blue-kube-apiserver"),
+              std::string::npos);
     EXPECT_NE(http(o.admin_socket, "GET /routes?port=0").find("400"), std::string::npos);
     EXPECT_NE(http(o.admin_socket, "GET /reload").find("405"), std::string::npos) << "a change is a POST";
     EXPECT_NE(http(o.admin_socket, "POST /reload").find("\"applied\": true"), std::string::npos);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <hcpnet/net.hpp>
+#include <string>
+
+namespace hcpnet::dhcp {
+
+struct Interface {
+  std::string name;
+  int index = 0;
+  bool is_loopback = false;
+};
+
+/// The interface that holds the address. Every address of 127.0.0.0/8 is on the loopback interface. Throws
+/// boost::system::system_error.
+[[nodiscard]] Interface find_interface(Ipv4 address);
+
+}  // namespace hcpnet::dhcp

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <hcpnet/clock.hpp>
+
+namespace hcpnet::dhcp {
+
+/// The time of leases: the calendar at the start of the process, from then on the steady clock. Clients count their
+/// leases on steady clocks too, so a calendar that is put right meanwhile neither ends leases early nor makes them
+/// longer.
+class LeaseClock {
+ public:
+  explicit LeaseClock(const Clock& clock)
+      : clock_(clock), system_start_(clock.system_now()), steady_start_(clock.steady_now()) {}
+  /// Never goes back.
+  [[nodiscard]] std::chrono::sys_seconds now() const {
+    return std::chrono::floor<std::chrono::seconds>(system_start_ + (clock_.steady_now() - steady_start_));
+  }
+
+ private:
+  const Clock& clock_;
+  Clock::SystemTime system_start_;
+  Clock::SteadyTime steady_start_;
+};
+
+}  // namespace hcpnet::dhcp

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dhcp/lease_database.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+namespace hcpnet::dhcp {
+namespace {
+
+constexpr std::int64_t kLastTime = 253'402'300'799;  // the year 9999: beyond it a number is no time
+constexpr std::size_t kMaxHostNameBytes = 255;
+constexpr std::size_t kMaxClientIdBytes = 4096;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why, const std::string& what_to_do) {
+  throw std::runtime_error("the lease database " + path + " " + why + ": " + what_to_do);
+}
+
+[[noreturn]] void refuse_damaged(const std::string& path, const std::string& detail) {
+  refuse(path, "is damaged (" + detail + ")",
+         "restore it from a backup, or move it away together with " + path +
+             "-wal; without it clients keep their addresses only by renewing them here");
+}
+
+/// A name that is only known by its companion is worse than none: SQLite would replay the companion into a new file.
+void check_companions(const std::string& path) {
+  if (std::filesystem::exists(path) || !std::filesystem::exists(path + "-wal")) return;
+  refuse(path, "is missing, but " + path + "-wal is there",
+         "put the database back beside it, or move that file away too");
+}
+
+enum Column { address = 0, mac, client_id, host_name, state, started, expires };
+
+bool is_time(const sqlite::Statement& row, int column) {
+  return row.is_integer(column) && row.integer(column) >= 0 && row.integer(column) <= kLastTime;
+}
+
+std::chrono::sys_seconds time_of(const sqlite::Statement& row, int column) {
+  return std::chrono::sys_seconds(std::chrono::seconds(row.integer(column)));
+}
+
+/// nullopt: not an address of the subnet.
+std::optional<Ipv4> read_address(const sqlite::Statement& row, const Subnet& subnet) {
+  const std::int64_t value = row.integer(Column::address);
+  if (!row.is_integer(Column::address) || value < 0 || value > 0xFFFFFFFF) return std::nullopt;
+  const Ipv4 out(static_cast<std::uint32_t>(value));
+  if (!subnet.cidr.contains(out)) return std::nullopt;
+  return out;
+}
+
+/// Everything but the address. False when a column makes no sense.
+bool read_rest(const sqlite::Statement& row, Lease& out) {
+  const ByteView hardware = row.blob(Column::mac);
+  const std::int64_t state_value = row.integer(Column::state);
+  if (hardware.size() != 6 || !row.is_integer(Column::state)) return false;
+  if (state_value < 0 || state_value > static_cast<int>(LeaseState::declined)) return false;
+  if (!is_time(row, Column::started) || !is_time(row, Column::expires)) return false;
+  if (row.blob(Column::host_name).size() > kMaxHostNameBytes || row.blob(Column::client_id).size() > kMaxClientIdBytes)
+    return false;
+  std::array<std::uint8_t, 6> bytes{};
+  std::ranges::copy(hardware, bytes.begin());
+  out.mac = MacAddress(bytes);
+  out.client_id = row.text(Column::client_id);
+  out.host_name = row.text(Column::host_name);
+  out.state = static_cast<LeaseState>(state_value);
+  out.started = time_of(row, Column::started);
+  out.expires = time_of(row, Column::expires);
+  return true;
+}
+
+Lease resting(Ipv4 address, std::chrono::sys_seconds from, std::chrono::sys_seconds until) {
+  Lease lease;
+  lease.address = address;
+  lease.state = LeaseState::declined;
+  lease.started = from;
+  lease.expires = until;
+  return lease;
+}
+
+}  // namespace
+
+LeaseDatabase::LeaseDatabase(std::string path, std::span<const Subnet> subnets) : path_(std::move(path)) {
+  check_companions(path_);
+  try {
+    if (!std::filesystem::exists(path_)) create_lease_database(path_, kApplicationId, kVersion);
+    lock_.emplace(path_);
+    if (std::filesystem::file_size(path_) == 0) refuse_damaged(path_, "it is empty");
+    connection_.emplace(path_);
+    check_owner();
+    connection_->run("PRAGMA busy_timeout=1000");
+    if (connection_->read_text("PRAGMA journal_mode=WAL") != "wal") {
+      refuse(path_, "cannot use a write-ahead log", "put it on a local file system");
+    }
+    connection_->run("PRAGMA synchronous=FULL");
+    check_subnets(subnets);
+    put_ = connection_->prepare(
+        "INSERT INTO lease(address, mac, client_id, host_name, state, started, expires, subnet) "
+        "VALUES(?,?,?,?,?,?,?,?) "
+        "ON CONFLICT(subnet, address) DO UPDATE SET mac=excluded.mac, client_id=excluded.client_id, "
+        "host_name=excluded.host_name, state=excluded.state, started=excluded.started, expires=excluded.expires");
+  } catch (const sqlite::Error& error) {
+    switch (error.primary_code()) {
+      case SQLITE_CORRUPT:
+      case SQLITE_NOTADB:
+        refuse_damaged(path_, error.what());
+      case SQLITE_BUSY:
+        refuse(path_, "is locked by another program", "close that program first");
+      default:
+        refuse(path_, std::string("cannot be opened (") + error.what() + ")",
+               "see to the file system, then start again");
+    }
+  }
+}
+
+void LeaseDatabase::check_owner() {
+  const std::int64_t owner = connection_->read_integer("PRAGMA application_id");
+  const std::int64_t version = connection_->read_integer("PRAGMA user_version");
+  if (owner != kApplicationId)
+    refuse(path_, "was not made by hcpnet", "choose another state folder, or move the file away");
+  if (version != kVersion) {
+    refuse(path_, "has version " + std::to_string(version) + ", this program knows " + std::to_string(kVersion),
+           "start the program that wrote it, or move the file away");
+  }
+  const std::string damage = connection_->read_text("PRAGMA quick_check(1)");
+  if (damage != "ok") refuse_damaged(path_, damage);
+}
+
+/// A subnet is known by its CIDR; its name may change. Leases of subnets that are not configured now stay where they
+/// are, as long as one network is still the same; else it is the file of somebody else. Networks without a lease don't
+/// count.
+void LeaseDatabase::check_subnets(std::span<const Subnet> subnets) {
+  struct Known {
+    std::string name, cidr;
+    bool has_leases;
+  };
+  std::vector<Known> known;
+  {
+    sqlite::Statement rows = connection_->prepare(
+        "SELECT name, cidr, EXISTS(SELECT 1 FROM lease WHERE lease.subnet=subnet.id) FROM subnet ORDER BY id");
+    while (rows.step()) known.push_back({rows.text(0), rows.text(1), rows.integer(2) != 0});
+  }
+  const auto is_known = [&](const Subnet& s) {
+    return std::ranges::count(known, s.cidr.to_string(), &Known::cidr) > 0;
+  };
+  const bool is_foreign = !subnets.empty() && std::ranges::none_of(subnets, is_known);
+  for (const Subnet& subnet : subnets) {
+    const auto other = std::ranges::find_if(known, [&](const Known& k) {
+      return k.has_leases && k.cidr != subnet.cidr.to_string() &&
+             (is_foreign || (k.name == subnet.name && !is_known(subnet)));
+    });
+    if (other == known.end()) continue;
+    refuse(path_, "belongs to network " + other->cidr + " (" + other->name + "), not to " + subnet.cidr.to_string(),
+           "go back to that network, or move the file away once no client uses an address of it");
+  }
+
+  connection_->run("BEGIN IMMEDIATE");
+  sqlite::Statement insert = connection_->prepare(
+      "INSERT INTO subnet(name, cidr) VALUES(?,?) ON CONFLICT(cidr) DO UPDATE SET name=excluded.name RETURNING id");
+  for (const Subnet& subnet : subnets) {
+    const std::string cidr = subnet.cidr.to_string();
+    insert.bind_text(1, subnet.name);
+    insert.bind_text(2, cidr);
+    insert.step();
+    subnet_ids_.push_back(insert.integer(0));
+    insert.reset();
+  }
+  connection_->run("COMMIT");
+}
+
+StoredLeases LeaseDatabase::load(std::span<const Subnet> subnets, std::chrono::sys_seconds now) try {
+  StoredLeases out;
+  for (std::size_t i = 0; i < subnets.size(); ++i) {
+    out.by_subnet.push_back(load(subnet_ids_.at(i), subnets[i], now, out.problems));
+  }
+  return out;
+} catch (const sqlite::Error& error) {
+  refuse_damaged(path_, error.what());
+}
+
+std::vector<Lease> LeaseDatabase::load(std::int64_t subnet_id, const Subnet& subnet, std::chrono::sys_seconds now,
+                                       std::vector<std::string>& problems) {
+  sqlite::Statement rows = connection_->prepare(
+      "SELECT address, mac, client_id, host_name, state, started, expires FROM lease WHERE subnet=? ORDER BY address");
+  rows.bind(1, subnet_id);
+  std::vector<Lease> out;
+  for (std::size_t row = 1; rows.step(); ++row) {
+    const auto place = read_address(rows, subnet);
+    Lease lease;
+    if (place) lease.address = *place;
+    if (place && read_rest(rows, lease)) {
+      out.push_back(std::move(lease));
+      continue;
+    }
+    if (problems.size() < kMaxProblems) {
+      problems.push_back("row " + std::to_string(row) + " of " + subnet.cidr.to_string() + ", address " +
+                         rows.text(Column::address) + ", is no lease; it is left as it is");
+    }
+    // Whoever has that address may still use it: it rests for one lease time.
+    if (place) out.push_back(resting(*place, now, now + subnet.lease_time));
+  }
+  return out;
+}
+
+LeaseDatabase::Transaction::Transaction(LeaseDatabase& database) : database_(database) {
+  database_.connection_->run("BEGIN IMMEDIATE");
+}
+
+LeaseDatabase::Transaction::~Transaction() {
+  database_.put_->reset();
+  if (!database_.connection_->is_in_transaction()) return;
+  try {
+    database_.connection_->run("ROLLBACK");
+  } catch (const sqlite::Error&) {
+    // The connection undoes it by itself before it does anything else.
+  }
+}
+
+void LeaseDatabase::Transaction::put(const LeaseChange& change) {
+  const Lease& lease = change.event.lease;
+  sqlite::Statement& put = *database_.put_;
+  put.bind(1, std::int64_t{lease.address.value()});
+  put.bind(2, ByteView(lease.mac.bytes()));
+  put.bind(3, as_bytes(lease.client_id));
+  put.bind_text(4, lease.host_name);
+  put.bind(5, std::int64_t{static_cast<int>(lease.state)});
+  put.bind(6, std::int64_t{lease.started.time_since_epoch().count()});
+  put.bind(7, std::int64_t{lease.expires.time_since_epoch().count()});
+  put.bind(8, database_.subnet_ids_.at(change.subnet));
+  put.step();
+  put.reset();
+}
+
+void LeaseDatabase::Transaction::commit() {
+  database_.connection_->run("COMMIT");
+}
+
+}  // namespace hcpnet::dhcp

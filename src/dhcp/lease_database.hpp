@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <hcpnet/dhcp/config.hpp>
+#include <hcpnet/dhcp/responder.hpp>
+#include <hcpnet/result.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dhcp/lease_database_file.hpp"
+#include "dhcp/sqlite.hpp"
+
+namespace hcpnet::dhcp {
+
+/// What a lease database held when it was opened.
+struct StoredLeases {
+  std::vector<std::vector<Lease>> by_subnet;  ///< in the order of the configured subnets; Lease::subnet is left empty
+  std::vector<std::string> problems;          ///< rows that make no sense, one sentence each; they stay in the file
+};
+
+/// Leases in one SQLite file: WAL, synchronous=FULL, so that a commit that returned survives a power failure.
+///
+/// The file says whose it is (application_id), in which version (user_version), and of which networks (table subnet).
+/// What is not ours, damaged, of another version, of other networks, or used by another process is refused with
+/// std::runtime_error that says what to do; it is never emptied. One thread at a time.
+class LeaseDatabase {
+ public:
+  static constexpr std::int64_t kApplicationId = 0x68636E64;
+  static constexpr std::int64_t kVersion = 1;
+  static constexpr std::size_t kMaxProblems = 100;  ///< reported; more are only counted
+
+  /// Opens the file, or makes it where there is none, with mode 0600.
+  LeaseDatabase(std::string path, std::span<const Subnet> subnets);
+  LeaseDatabase(const LeaseDatabase&) = delete;
+  LeaseDatabase& operator=(const LeaseDatabase&) = delete;
+
+  /// Precondition: the subnets of the constructor.
+  [[nodiscard]] StoredLeases load(std::span<const Subnet> subnets, std::chrono::sys_seconds now);
+
+  /// One transaction, which writes all changes or none.
+  class Transaction {
+   public:
+    explicit Transaction(LeaseDatabase& database);
+    ~Transaction();  ///< rolls back what was not committed
+    Transaction(const Transaction&) = delete;
+    Transaction& operator=(const Transaction&) = delete;
+    void put(const LeaseChange& change);
+    void commit();
+
+   private:
+    LeaseDatabase& database_;
+  };
+
+ private:
+  void check_owner();
+  void check_subnets(std::span<const Subnet> subnets);
+  [[nodiscard]] std::vector<Lease> load(std::int64_t subnet_id, const Subnet& subnet, std::chrono::sys_seconds now,
+                                        std::vector<std::string>& problems);
+
+  std::string path_;
+  std::optional<LeaseDatabaseLock> lock_;  // before connection_: destroyed after it
+  std::optional<sqlite::Connection> connection_;
+  std::optional<sqlite::Statement> put_;
+  std::vector<std::int64_t> subnet_ids_;
+};
+
+}  // namespace hcpnet::dhcp

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <boost/asio/ip/tcp.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "proxy/connection.hpp"
+#include "proxy/sockets.hpp"
+
+namespace hcpnet::proxy {
+
+/// Copies bytes both ways between two connected sockets until both directions have ended.
+///
+///   relaying --FIN of one side--> half_closed --FIN of the other--> closed(finished)
+///   any --RST or error of one side--> closed, the other side is reset
+///   any --idle_timeout, close()--> closed
+///
+/// Each direction waits for readability, borrows a buffer, and writes what it read; it reads no further before all of
+/// that is written, so a slow receiver stops its sender and costs one buffer at most. Relaying has no deadline unless
+/// the backend has an idle_timeout: watches are silent for hours. TCP keepalive finds peers that vanished. Half-closed
+/// has none either, for the same reason.
+class Relay final : public Connection {
+ public:
+  using IdleTimeout = std::optional<std::chrono::milliseconds>;
+  Relay(std::shared_ptr<Worker> worker, ConnectionRecord record, tcp::socket client, tcp::socket backend,
+        IdleTimeout idle_timeout);
+
+  /// `received` is what the client sent so far, at most BufferPool::kBufferBytes: it goes first.
+  void start(std::span<const std::uint8_t> received);
+  void close(CloseReason reason) override;
+
+ private:
+  struct Side {
+    tcp::socket socket;
+    CloseReason on_reset;
+    CloseReason on_loss;
+    bool is_watched = false;
+  };
+  struct Direction {
+    Side& from;
+    Side& to;
+    std::uint64_t& record_bytes;
+    std::uint64_t& counter;
+    BufferPool::Buffer pending = {};  ///< read and not yet written: bytes [begin, end)
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    bool has_ended = false;
+  };
+
+  [[nodiscard]] std::shared_ptr<Relay> self() { return std::static_pointer_cast<Relay>(shared_from_this()); }
+  Direction& opposite(const Direction& d) noexcept { return &d == &to_backend_ ? to_client_ : to_backend_; }
+
+  void wait_readable(Direction& d);
+  void on_readable(Direction& d);
+  void wait_writable(Direction& d);
+  void on_writable(Direction& d);
+  /// Writes what is pending. True when nothing is left; otherwise it waits, or the tunnel has ended.
+  bool flush(Direction& d);
+  void on_end(Direction& d);
+  void watch_for_reset(Side& side);
+  void on_disturbance(Side& side);
+
+  void fail(Side& side, const error_code& ec);
+  void fail_on_write(Direction& d, const error_code& ec);
+  void rescue(Direction& d);
+  void shut(CloseReason reason);
+
+  void touch();
+  void arm_idle_timer();
+
+  Side client_;
+  Side backend_;
+  Direction to_backend_;
+  Direction to_client_;
+  IdleTimeout idle_timeout_;
+  Clock::SteadyTime last_activity_;
+  runtime::TimerQueue::Id idle_timer_{};
+  bool is_closed_ = false;
+};
+
+}  // namespace hcpnet::proxy

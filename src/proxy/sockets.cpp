@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/sockets.hpp"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <boost/asio/error.hpp>
+
+namespace hcpnet::proxy {
+namespace {
+
+asio::ip::address to_asio(const IpAddress& address) {
+  if (address.is_v4()) return asio::ip::address_v4(address.v4().value());
+  return asio::ip::address_v6(address.v6().bytes());
+}
+
+void set_tcp_option(tcp::socket& socket, int name, int value) {
+  static_cast<void>(::setsockopt(socket.native_handle(), IPPROTO_TCP, name, &value, sizeof value));
+}
+
+}  // namespace
+
+tcp::endpoint to_asio(const Endpoint& endpoint) {
+  return {to_asio(endpoint.address), endpoint.port};
+}
+
+Endpoint from_asio(const tcp::endpoint& endpoint) {
+  const asio::ip::address address = endpoint.address();
+  if (address.is_v4()) return {Ipv4(address.to_v4().to_uint()), endpoint.port()};
+  const asio::ip::address_v6 v6 = address.to_v6();
+  if (v6.is_v4_mapped()) return {Ipv4(asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_uint()), endpoint.port()};
+  return {Ipv6(v6.to_bytes()), endpoint.port()};
+}
+
+void tune(tcp::socket& socket, const EngineOptions& options) {
+  error_code ignored;
+  socket.non_blocking(true, ignored);
+  socket.set_option(tcp::no_delay(true), ignored);
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  set_tcp_option(socket, TCP_KEEPIDLE, static_cast<int>(options.keepalive_idle.count()));
+  set_tcp_option(socket, TCP_KEEPINTVL, static_cast<int>(options.keepalive_interval.count()));
+  set_tcp_option(socket, TCP_KEEPCNT, options.keepalive_probes);
+}
+
+void close_with_reset(tcp::socket& socket) {
+  error_code ignored;
+  socket.set_option(asio::socket_base::linger(true, 0), ignored);
+  socket.close(ignored);
+}
+
+void close_orderly(tcp::socket& socket) {
+  error_code ignored;
+  socket.close(ignored);
+}
+
+bool is_reset(const error_code& ec) noexcept {
+  return ec == asio::error::connection_reset || ec == asio::error::broken_pipe;
+}
+
+bool is_local_address(const IpAddress& address) {
+  // Only an address of this host can be bound.
+  asio::io_context context(1);
+  tcp::socket probe(context);
+  error_code ec;
+  const tcp::endpoint endpoint(to_asio(address), 0);
+  probe.open(endpoint.protocol(), ec);
+  if (!ec) probe.bind(endpoint, ec);
+  return !ec;
+}
+
+}  // namespace hcpnet::proxy

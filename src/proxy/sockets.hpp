@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <boost/asio/ip/tcp.hpp>
+#include <hcpnet/net.hpp>
+#include <hcpnet/proxy/engine.hpp>
+#include <hcpnet/result.hpp>
+
+namespace hcpnet::proxy {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+[[nodiscard]] tcp::endpoint to_asio(const Endpoint& endpoint);
+/// An IPv4-mapped IPv6 address becomes the IPv4 address that it stands for.
+[[nodiscard]] Endpoint from_asio(const tcp::endpoint& endpoint);
+
+/// Non-blocking, TCP_NODELAY, keepalive. A socket whose peer is gone already refuses some of it; its next read reports
+/// that.
+void tune(tcp::socket& socket, const EngineOptions& options);
+
+/// Closes with RST instead of FIN: the peer must not take a broken transfer for a complete one (RFC 9293 section 3.6).
+void close_with_reset(tcp::socket& socket);
+void close_orderly(tcp::socket& socket);
+
+/// The peer tore the connection down, as opposed to an error of the network.
+[[nodiscard]] bool is_reset(const error_code& ec) noexcept;
+/// Some interface of this host has the address.
+[[nodiscard]] bool is_local_address(const IpAddress& address);
+
+}  // namespace hcpnet::proxy

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <hcpnet/proxy/engine.hpp>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "proxy/buffer_pool.hpp"
+#include "proxy/close_reason.hpp"
+#include "proxy/name_cache.hpp"
+#include "runtime/timer_queue.hpp"
+
+namespace hcpnet::proxy {
+
+class Connection;
+
+/// What the connections of one executor share. One thread; nothing is shared between workers. Connections own it, so
+/// that handlers which run after the engine's end still find it.
+class Worker : public std::enable_shared_from_this<Worker> {
+ public:
+  Worker(boost::asio::any_io_executor executor, EngineOptions options);
+
+  const boost::asio::any_io_executor executor;
+  const EngineOptions options;
+  runtime::TimerQueue timers;
+  BufferPool buffers;
+  std::shared_ptr<NameCache> names;
+  EngineStats counters;  ///< without what stats() adds
+  std::array<std::uint64_t, kRuleCount> decisions{};
+  std::array<std::uint64_t, kCloseReasonCount> closed{};
+  SourceClusters source_clusters;
+
+  [[nodiscard]] const std::shared_ptr<const RouteTable>& table() const noexcept { return table_; }
+  void set_table(std::shared_ptr<const RouteTable> table);
+  void set_own_addresses(std::vector<Endpoint> bound) { own_addresses_ = std::move(bound); }
+  /// A connection to `endpoint` would come back to this proxy.
+  [[nodiscard]] bool is_own_address(const Endpoint& endpoint) const;
+
+  void add(Connection& connection) { connections_.insert(&connection); }
+  void remove(Connection& connection);
+  [[nodiscard]] bool is_full() const noexcept { return connections_.size() >= options.max_connections; }
+  [[nodiscard]] EngineStats stats() const;
+
+  /// Calls `done` from the event loop when no connection is left; after drain_timeout it sees to that.
+  void drain(std::function<void()> done);
+  void close_all(CloseReason reason);
+  /// At most one warning a second: what makes it necessary may happen thousands of times.
+  void warn_rarely(std::string_view message, Logger::Fields fields);
+
+ private:
+  void finish_drain();
+
+  std::shared_ptr<const RouteTable> table_;
+  std::vector<Endpoint> own_addresses_;
+  std::unordered_set<Connection*> connections_;
+  std::vector<std::function<void()>> drained_;  ///< not empty while draining
+  runtime::TimerQueue::Id drain_timer_{};
+  Clock::SteadyTime next_warning_ = Clock::SteadyTime::min();
+};
+
+}  // namespace hcpnet::proxy

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The field cases DNS-01 to DNS-27 that are one query and its reply; data and expectations are those of tests/cpp/data/dns.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <hcpnet/dns/responder.hpp>
+#include <nlohmann/json.hpp>
+
+#include "dns/dns_support.hpp"
+
+namespace hcpnet::dns {
+namespace {
+
+using nlohmann::json;
+using test::Answered;
+
+std::string rcode_of(const Answered& reply) {
+  return reply.response.verdict == Response::Verdict::drop ? "drop" : to_string(reply.message.rcode());
+}
+
+void expect_one_of(const json& expected, const std::string& found) {
+  if (expected.is_string()) {
+    EXPECT_EQ(found, expected.get<std::string>());
+  } else {
+    EXPECT_NE(std::ranges::find(expected, json(found)), expected.end()) << found << " is none of " << expected;
+  }
+}
+
+bool has_soa(const Message& message) {
+  return std::ranges::any_of(message.authority, [](const Record& record) { return record.type == Type::soa; });
+}
+
+/// One key of an "expect" object. False for a key that this test does not know.
+bool check(const std::string& key, const json& expected, ByteView query, const Answered& reply) {
+  const Message& message = reply.message;
+  const auto has_flag = [&](std::uint16_t bit) { return (message.flags & bit) != 0; };
+  if (key == "rcode" || key == "ext_rcode")
+    expect_one_of(expected, rcode_of(reply));
+  else if (key == "an")
+    EXPECT_EQ(message.answers.size(), expected.get<std::size_t>());
+  else if (key == "soa")
+    EXPECT_EQ(has_soa(message), expected.get<bool>());
+  else if (key == "aa")
+    EXPECT_EQ(has_flag(flag::kAuthoritative), expected.get<bool>());
+  else if (key == "rd")
+    EXPECT_EQ(has_flag(flag::kRecursionDesired), expected.get<bool>());
+  else if (key == "tc")
+    EXPECT_EQ(has_flag(flag::kTruncated), expected.get<bool>());
+  else if (key == "a")
+    EXPECT_EQ(test::addresses(message), expected.get<std::vector<std::string>>());
+  else if (key == "max_len")
+    EXPECT_LE(reply.bytes.size(), expected.get<std::size_t>());
+  else if (key == "opt")
+    EXPECT_EQ(message.edns.has_value(), expected.get<bool>());
+  else if (key == "question")
+    EXPECT_EQ(!message.questions.empty(), expected.get<bool>());
+  else if (key == "question_exact") {
+    const std::size_t size = kHeaderBytes + message.questions.at(0).name.wire().size() + 4;
+    EXPECT_TRUE(std::ranges::equal(query.subspan(12, size - 12), ByteView(reply.bytes).subspan(12, size - 12)));
+  } else if (key == "opt_options" || key == "cookie_not_echoed")
+    EXPECT_EQ(message.edns.value_or(Edns{}).options, "");
+  else if (key == "z")
+    EXPECT_EQ(reply.bytes.at(reply.bytes.size() - 3) & 0x7f, expected.get<int>()) << "the flags of the OPT record";
+  else
+    return false;
+  return true;
+}
+
+class DnsFieldCase : public testing::TestWithParam<const char*> {};
+
+TEST_P(DnsFieldCase, IsAnsweredAsItSays) {
+  const std::string id = GetParam();
+  const auto views = ViewSet::make({test::view_of({test::load_case_zone("zone-hcp1.txt")})}).value();
+  const QueryContext context{&views[0], Transport::udp, false};
+  const json data = json::parse(test::read_data(id + ".json"));
+  int checked = 0;
+  for (const json& vector : data.at("vectors")) {
+    const std::string file = vector.at("hex_file");
+    SCOPED_TRACE(file);
+    const json& expect = vector.at("expect");
+    if (expect.contains("parse")) continue;  // DNS-19: see below
+    const test::Bytes query = test::from_hex(test::read_data(file));
+    const Answered reply = test::answer(query, context);
+    for (const auto& [key, expected] : expect.items()) EXPECT_TRUE(check(key, expected, query, reply)) << "unknown key " << key;
+    ++checked;
+  }
+  EXPECT_GT(checked, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Dns, DnsFieldCase,
+                         testing::Values("DNS-01", "DNS-03", "DNS-04", "DNS-06", "DNS-08", "DNS-10", "DNS-12", "DNS-19",
+                                         "DNS-21", "DNS-25", "DNS-27"),
+                         [](const auto& param) { return "Case" + std::string(param.param).substr(4); });
+
+TEST(DnsFieldCase12, TcpGivesTheWholeSet) {
+  const auto views = ViewSet::make({test::view_of({test::load_case_zone("zone-hcp1.txt")})}).value();
+  const auto reply =
+      test::answer(test::from_hex(test::read_data("DNS-12-noopt.hex")), {&views[0], Transport::tcp, false});
+  EXPECT_EQ(reply.message.answers.size(), 40U);
+  EXPECT_EQ(reply.message.flags & flag::kTruncated, 0);
+}
+
+TEST(DnsFieldCase19, PointersToPointersAreFollowed) {
+  const auto message = parse_message(test::from_hex(test::read_data("DNS-19-ptr2ptr.hex")));
+  ASSERT_TRUE(message);
+  std::vector<std::string> names;
+  for (const Question& question : message->questions) names.push_back(question.name.to_string());
+  for (const Record& record : message->answers) names.push_back(record.owner.to_string());
+  EXPECT_NE(std::ranges::find(names, "api.hcp1.example.com."), names.end());
+  EXPECT_NE(std::ranges::find(names, "x.hcp1.example.com."), names.end());
+}
+
+TEST(DnsFieldCase19, AChainOfThousandsOfPointersIsCutShort) {
+  const test::Bytes chain = test::from_hex(test::read_data("DNS-19-chain.hex"));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(parse_message(chain).error(), Errc::malformed);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5 * std::chrono::milliseconds(5));
+#endif
+}
+
+TEST(DnsFieldCase27, AnInternationalNameIsRefusedUnlessInItsAsciiForm) {
+  EXPECT_EQ(parse_name("b\xc3\xbc" "cher.hcp1.example.com").error(), Errc::bad_name);
+  EXPECT_TRUE(parse_name("xn--bcher-kva.hcp1.example.com"));
+}
+
+}  // namespace
+}  // namespace hcpnet::dns
