@@ -114,7 +114,7 @@ Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files, const sp
   }
   checked.set = std::move(*set);
   checked.observed = std::move(*observed);
-  spec::apply_observed(checked.set, checked.observed, warnings);
+  spec::apply_observed(checked.set, checked.observed);
   checked.warnings = checked.set.warnings;
   checked.warnings.append(std::move(warnings));
   return checked;

@@ -15,7 +15,7 @@ StackConfig make(const std::vector<spec::SourceText>& specs, const std::vector<s
   Diagnostics warnings;
   spec::Observed observed = spec::load_observed(objects, {}, warnings).value();
   spec::ValidSet set = spec::check(specs).value();
-  spec::apply_observed(set, observed, warnings);
+  spec::apply_observed(set, observed);
   return make_stack_config(set, observed, surroundings).value();
 }
 

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hcpnet.Stack and the GIL, exceptions, garbage collection, fork and interpreter exit.
+
+Nothing hangs, and nothing ends the process.
+"""
+
+import gc
+import multiprocessing
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import weakref
+from pathlib import Path
+
+import hcpnet
+import pytest
+from support import Vlan, ask, bound
+
+
+def run_script(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script in a new interpreter with `vlan` in `folder`; a hang dumps all stacks and fails."""
+    prelude = f"""
+        import faulthandler, pathlib, sys
+        faulthandler.dump_traceback_later(90, exit=True)
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        import hcpnet
+        from support import Vlan, ask, bound
+        vlan = Vlan(pathlib.Path({str(folder)!r}))
+        vlan.write("blue")
+    """
+    code = textwrap.dedent(prelude) + textwrap.dedent(script)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_ending_while_callbacks_run_never_hangs(tmp_path: Path) -> None:
+    done = run_script(
+        tmp_path,
+        """
+        import gc
+        def serve(i):
+            stack = hcpnet.Stack(**vlan.options(), on_event=lambda event: sum(range(2000)), log=lambda record: None)
+            stack.start()
+            if i % 2:
+                stack.reload()
+            if i % 4 == 1:
+                stack.stop()
+            if i % 4 == 2:
+                raise RuntimeError("unwinds over a running stack")
+        for i in range(200):
+            try:
+                serve(i)
+            except RuntimeError:
+                pass
+            if i % 10 == 0:
+                gc.collect()
+        print("alive")
+        """,
+    )
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+
+
+@pytest.mark.parametrize("raised", ["ValueError('told')", "SystemExit(3)", "KeyboardInterrupt()"])
+def test_an_exception_in_a_callback_is_reported_and_survived(tmp_path: Path, raised: str) -> None:
+    done = run_script(
+        tmp_path,
+        f"""
+        def callback(event):
+            raise {raised}
+        with hcpnet.Stack(**vlan.options(), on_event=callback) as stack:
+            stack.reload()
+            assert ask(bound(stack, "dns", 53), "api.blue.example.com") == (0, ["127.81.1.4"])
+        print("alive")
+        """,
+    )
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+    assert raised.split("(")[0] in done.stderr
+
+
+def test_an_open_stack_does_not_keep_the_interpreter(tmp_path: Path) -> None:
+    done = run_script(
+        tmp_path,
+        """
+        stack = hcpnet.Stack(**vlan.options(), log=lambda record: None)
+        stack.start()
+        sys.stack = stack  # outlives the module
+        print("alive")
+        """,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "alive\n", "")
+
+
+def test_a_callback_cannot_call_its_stack(vlan: Vlan) -> None:
+    said: list[str] = []
+
+    def callback(event: hcpnet.StackEvent) -> None:
+        for call in (stack.leases, stack.stop, stack.reload):
+            with pytest.raises(hcpnet.Error) as error:
+                call()
+            said.append(str(error.value))
+
+    with hcpnet.Stack(**vlan.options(), on_event=callback) as stack:
+        stack.reload()
+    assert said == ["a callback must not call the stack that called it"] * 3
+
+
+def test_stop_lets_go_of_the_callbacks(vlan: Vlan) -> None:
+    class Owner:
+        def __init__(self) -> None:
+            self.stack = hcpnet.Stack(**vlan.options(), on_event=self.on_event)
+
+        def on_event(self, event: hcpnet.StackEvent) -> None: ...
+
+    owner = Owner()
+    seen = weakref.ref(owner)
+    with owner.stack:
+        pass
+    del owner
+    gc.collect()
+    assert seen() is None
+
+
+def test_other_threads_run_while_a_stack_is_asked(vlan: Vlan) -> None:
+    with hcpnet.Stack(**vlan.options(), on_event=lambda event: None) as stack:
+        threads = [threading.Thread(target=lambda: [stack.reload() for _ in range(20)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for _ in range(50):
+            stack.leases()
+        for thread in threads:
+            thread.join()
+        assert stack.stats().reloads == 80
+
+
+def test_a_stopped_stack_says_so(vlan: Vlan) -> None:
+    stack = hcpnet.Stack(**vlan.options())
+    stack.stop()
+    stack.stop()
+    with pytest.raises(hcpnet.Error, match="does not start again"):
+        stack.start()
+
+
+def test_a_running_stack_does_not_start_twice(vlan: Vlan) -> None:
+    with hcpnet.Stack(**vlan.options()) as stack, pytest.raises(hcpnet.Error, match="runs already"):
+        stack.start()
+
+
+def test_only_callables_are_callbacks(vlan: Vlan) -> None:
+    with pytest.raises(TypeError, match="callable"):
+        hcpnet.Stack(**vlan.options(), on_event=3)  # type: ignore[arg-type]
+
+
+def _child(folder: Path, stack: hcpnet.Stack) -> tuple[str, tuple[int, list[str]]]:
+    with pytest.raises(hcpnet.Error) as error:
+        stack.leases()
+    stack.stop()  # nothing to do here
+    folder.mkdir()
+    vlan = Vlan(folder)
+    vlan.write("green")
+    with hcpnet.Stack(**vlan.options()) as own:
+        return str(error.value), ask(bound(own, "dns", 53), "api.green.example.com")
+
+
+def test_a_forked_child_makes_its_own(vlan: Vlan) -> None:
+    with hcpnet.Stack(**vlan.options(), on_event=lambda event: None) as stack:
+        reader, writer = multiprocessing.Pipe(duplex=False)
+        child = os.fork()
+        if child == 0:
+            try:
+                writer.send(_child(vlan.folder / "child", stack))
+                del stack
+                gc.collect()
+            finally:
+                os._exit(0)
+        assert reader.poll(60), "the child hangs"
+        said, answer = reader.recv()
+        os.waitpid(child, 0)
+        assert "fork" in said
+        assert answer == (0, ["127.81.1.4"])
+        assert ask(bound(stack, "dns", 53), "api.blue.example.com") == (0, ["127.81.1.4"])

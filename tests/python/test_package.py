@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What lies in the installed package."""
+
+import re
+from pathlib import Path
+
+import hcpnet
+
+PACKAGE = Path(hcpnet.__file__).parent
+ROOT = Path(__file__).parents[2]
+
+
+def test_version_is_that_of_the_project() -> None:
+    declared = re.search(r"project\(hcpnet VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())
+    assert declared is not None
+    assert hcpnet.__version__ == declared.group(1)
+
+
+def test_types_come_along_and_are_python() -> None:
+    assert (PACKAGE / "py.typed").exists()
+    stubs = sorted(path.name for path in (PACKAGE / "_core").glob("*.pyi"))
+    assert stubs == ["__init__.pyi", "dhcp.pyi", "dns.pyi", "proxy.pyi", "spec.pyi", "tls.pyi"]
+    for path in (PACKAGE / "_core").glob("*.pyi"):
+        assert "::" not in path.read_text(), path
+
+
+def test_docstrings_name_no_cpp_type() -> None:
+    for owner in (
+        hcpnet,
+        hcpnet.Stack,
+        hcpnet.Endpoint,
+        hcpnet.spec,
+        hcpnet.tls,
+        hcpnet.dhcp,
+        hcpnet.dns,
+        hcpnet.proxy,
+    ):
+        for name in dir(owner):
+            doc = getattr(owner, name).__doc__ or ""
+            assert "hcpnet::" not in doc, (owner, name)
+            assert "std::" not in doc, (owner, name)
+
+
+def test_everything_public_is_documented() -> None:
+    for owner in (hcpnet.Stack, hcpnet.Endpoint, hcpnet.Diagnostic, hcpnet.StackListener, hcpnet.RouteExplanation):
+        for name in vars(owner):
+            if not name.startswith("_"):
+                assert getattr(owner, name).__doc__, (owner, name)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hcpnet.spec and hcpnet.check_files."""
+
+from datetime import timedelta
+from ipaddress import IPv4Address, IPv4Network
+
+import hcpnet
+import pytest
+from hcpnet.spec import SourceText, check
+from support import SPEC, Vlan
+
+
+def test_shows_a_set_as_it_will_be_served() -> None:
+    valid = check([SourceText("set.yaml", SPEC.format(cluster="blue"))])
+    assert [infra.metadata.key for infra in valid.infras] == ["hcp/vlan"]
+    infra = valid.infras[0]
+    assert infra.cidr == IPv4Network("127.81.1.0/24")
+    assert infra.gateway == IPv4Address("127.81.1.1")
+    assert [cluster.domain for cluster in infra.clusters] == ["blue.example.com"]
+    assert infra.dhcp is not None
+    assert infra.dhcp.lease_time == timedelta(hours=1)
+    assert (str(infra.dhcp.pool), len(infra.dhcp.pool)) == ("127.81.1.100-127.81.1.149", 50)
+    assert "127.81.1.149" in infra.dhcp.pool
+    assert IPv4Address("127.81.1.150") not in infra.dhcp.pool
+    assert infra.dns is not None
+    assert infra.dns.server_ip == IPv4Address("127.81.1.3")
+    assert infra.proxy is not None
+    assert infra.proxy.internal_proxy_service == "198.51.100.1"
+    assert (valid.dhcp_servers, valid.dns_servers, valid.proxy_servers) == ([], [], [])
+
+
+def test_checks_files_as_the_command_does(vlan: Vlan) -> None:
+    checked = hcpnet.check_files([vlan.file])
+    assert [infra.metadata.name for infra in checked.set.infras] == ["vlan"]
+    assert all(w.severity is hcpnet.Severity.warning for w in checked.warnings)
+
+
+def test_a_missing_file_is_a_finding(vlan: Vlan) -> None:
+    with pytest.raises(hcpnet.SpecError) as error:
+        hcpnet.check_files([vlan.file, vlan.folder / "nothing.yaml"])
+    assert [(d.code, d.file) for d in error.value.diagnostics] == [
+        ("unreadable-file", str(vlan.folder / "nothing.yaml"))
+    ]
+
+
+def test_one_path_is_no_list_of_paths(vlan: Vlan) -> None:
+    with pytest.raises(TypeError):
+        hcpnet.check_files(str(vlan.file))

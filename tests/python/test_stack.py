@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hcpnet.Stack: serving, and looking inside."""
+
+import errno
+import socket
+from datetime import UTC, datetime, timedelta
+
+import hcpnet
+import pytest
+from hcpnet.dhcp import LeaseEventKind, LeaseState
+from support import CLIENT, Vlan, ask, bound, client_hello, echo_server, take_lease, through_proxy
+
+MAC = bytes.fromhex("020000000001")
+
+
+def test_serves_dns(vlan: Vlan) -> None:
+    with hcpnet.Stack(**vlan.options()) as stack:
+        assert stack.is_running
+        assert ask(bound(stack, "dns", 53), "api.blue.example.com") == (0, ["127.81.1.4"])
+        assert ask(bound(stack, "dns", 53), "nobody.blue.example.com") == (3, [])
+        assert stack.stats().dns["hcp/vlan"].queries_udp == 2
+        assert {zone.zone.apex for zone in stack.zones()} == {"blue.example.com."}
+    assert not stack.is_running
+
+
+def test_gives_leases_and_shows_them(vlan: Vlan) -> None:
+    events: list[hcpnet.StackEvent] = []
+    before = datetime.now(UTC).replace(microsecond=0)
+    with hcpnet.Stack(**vlan.options(), on_event=events.append) as stack:
+        address = take_lease(bound(stack, "dhcp", 67), MAC)
+        [lease] = stack.leases()
+        assert stack.stats().dhcp.sent["ACK"] == 1
+    assert (str(lease.address), lease.mac, lease.subnet, lease.state) == (
+        address,
+        "02:00:00:00:00:01",
+        "hcp/vlan",
+        LeaseState.bound,
+    )
+    assert before <= lease.started <= datetime.now(UTC)
+    assert lease.expires - lease.started == timedelta(hours=1)
+    changes = [event.lease for event in events if event.kind is hcpnet.StackEvent.Kind.lease]
+    assert [(c.kind, c.lease.mac) for c in changes if c] == [(LeaseEventKind.bound, "02:00:00:00:00:01")]
+
+
+def test_leases_survive_a_restart(vlan: Vlan) -> None:
+    with hcpnet.Stack(**vlan.options()) as stack:
+        address = take_lease(bound(stack, "dhcp", 67), MAC)
+    with hcpnet.Stack(**vlan.options()) as stack:
+        assert [str(lease.address) for lease in stack.leases()] == [address]
+        assert take_lease(bound(stack, "dhcp", 67), MAC) == address
+
+
+def test_passes_tls_through_by_name(vlan: Vlan) -> None:
+    payload = client_hello("api.blue.example.com") + bytes(range(256)) * 4096
+    with echo_server() as (host, port):
+        vlan.endpoints = {"ns/kube-apiserver:6443": [f"{host}:{port}"]}
+        with hcpnet.Stack(**vlan.options()) as stack:
+            assert through_proxy(bound(stack, "proxy", 6443), payload) == payload
+            [route] = stack.route("api.blue.example.com", 6443, CLIENT)
+            assert (route.rule, route.matched, route.targets) == ("exact", "api.blue.example.com", [f"{host}:{port}"])
+            assert stack.stats().proxies["hcp/vlan"].decisions["exact"] == 1
+
+
+def test_reload_serves_the_new_file_and_refuses_a_wrong_one(vlan: Vlan) -> None:
+    kinds: list[hcpnet.StackEvent.Kind] = []
+    with hcpnet.Stack(**vlan.options(), on_event=lambda event: kinds.append(event.kind)) as stack:
+        vlan.write("green")
+        assert all(isinstance(d, hcpnet.Diagnostic) for d in stack.reload())
+        assert ask(bound(stack, "dns", 53), "api.green.example.com") == (0, ["127.81.1.4"])
+        vlan.file.write_text("spec: [")
+        with pytest.raises(hcpnet.SpecError) as error:
+            stack.reload()
+        assert error.value.diagnostics
+        assert ask(bound(stack, "dns", 53), "api.green.example.com") == (0, ["127.81.1.4"])
+        stats = stack.stats()
+    assert (stats.reloads, stats.reloads_refused) == (1, 1)
+    assert kinds == [hcpnet.StackEvent.Kind.reloaded, hcpnet.StackEvent.Kind.reload_refused]
+
+
+def test_texts_need_no_file(vlan: Vlan) -> None:
+    options = vlan.options()
+    del options["files"]
+    with hcpnet.Stack(**options, texts=[hcpnet.spec.SourceText("set.yaml", vlan.file.read_text())]) as stack:
+        assert {listener.service for listener in stack.listeners()} == {"dhcp", "dns", "proxy"}
+
+
+def test_a_taken_port_is_an_os_error_that_names_it(vlan: Vlan) -> None:
+    with socket.create_server(("127.81.1.4", 0)) as taken:
+        options = vlan.options()
+        options["port_map"][443] = taken.getsockname()[1]
+        stack = hcpnet.Stack(**options)
+        with pytest.raises(OSError, match=r"127\.81\.1\.4") as error:
+            stack.start()
+        assert error.value.errno == errno.EADDRINUSE
+        assert not stack.is_running
+
+
+def test_a_wrong_set_does_not_start(vlan: Vlan) -> None:
+    vlan.file.write_text("kind: Infra\n")
+    with pytest.raises(hcpnet.SpecError), hcpnet.Stack(**vlan.options()):
+        pass
+
+
+def test_observes_on_request(vlan: Vlan) -> None:
+    with hcpnet.Stack(**vlan.options(), observe=hcpnet.Endpoint("127.0.0.1", 0)) as stack:
+        [listener] = [one for one in stack.listeners() if one.service == "observe"]
+        assert listener.bound.port != 0
+        assert "hcpnet_up 1" in stack.metrics()
+        assert stack.troubles() == []
+
+
+def test_log_records_are_seen(vlan: Vlan) -> None:
+    records: list[hcpnet.LogRecord] = []
+    with hcpnet.Stack(**vlan.options(), log=records.append):
+        pass
+    assert records
+    assert {record.level for record in records} <= {"debug", "info", "warning", "error"}
+    assert all(record.message and record.component for record in records)
