@@ -206,7 +206,7 @@ std::string render_yaml(const nlohmann::json& document) {
   return out;
 }
 
-std::string render_yaml(std::span<const nlohmann::json> documents) {
+std::string render_yaml_documents(std::span<const nlohmann::json> documents) {
   std::string out;
   for (const nlohmann::json& document : documents) {
     if (&document != documents.data()) out += "---\n";

@@ -27,7 +27,9 @@ Json to_json(const py::handle& value) {
     throw py::value_error("text with half of a surrogate pair has no form in JSON");
   }
 }
-py::object to_python(const Json& value) { return py::module_::import("json").attr("loads")(value.dump()); }
+py::object to_python(const Json& value) {
+  return py::module_::import("json").attr("loads")(value.dump());
+}
 
 std::optional<text::Release> to_release(const std::optional<std::string>& release) {
   if (!release) return std::nullopt;
@@ -46,7 +48,7 @@ auto released(Function function) {
 std::string render_yaml(const py::args& documents) {
   std::vector<Json> values;
   for (const py::handle& document : documents) values.push_back(to_json(document));
-  return released([&] { return text::render_yaml(values); });
+  return released([&] { return text::render_yaml_documents(values); });
 }
 
 py::object apply_json_patch(const py::object& document, const py::object& patch) {
@@ -103,8 +105,9 @@ Spec:
           "dict: the template that HyperShift goes on with.")
       .def_readonly("kept", &text::HypershiftPatched::kept,
                     "list[str]: pointers of what was removed and is in `object` all the same.");
-  m.def("apply_hypershift_patches", &apply_hypershift_patches, py::arg("vm_template"), py::arg("patches"), py::kw_only(),
-        py::arg("release") = py::none(), R"doc(Apply kubevirt-vm-jsonpatch annotations as HyperShift does.
+  m.def("apply_hypershift_patches", &apply_hypershift_patches, py::arg("vm_template"), py::arg("patches"),
+        py::kw_only(), py::arg("release") = py::none(),
+        R"doc(Apply kubevirt-vm-jsonpatch annotations as HyperShift does.
 
 Args:
     vm_template (dict): metadata and spec of a virtual machine.

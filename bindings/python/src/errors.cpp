@@ -91,10 +91,10 @@ void bind_errors(py::module_& m) {
   spec_error_class =
       make_class(m, "SpecError", "Specs with problems. ``diagnostics`` holds every one of them, warnings too.",
                  py::make_tuple(py::handle(error_class), value_error), py::dict(py::arg("diagnostics") = py::list()));
-  patch_error_class = make_class(m, "PatchError", "A patch that was not applied. ``operation`` counts from 0.",
-                                 py::make_tuple(py::handle(error_class), value_error),
-                                 py::dict(py::arg("operation") = py::none(), py::arg("op") = "",
-                                          py::arg("pointer") = "", py::arg("reason") = ""));
+  patch_error_class = make_class(
+      m, "PatchError", "A patch that was not applied. ``operation`` counts from 0.",
+      py::make_tuple(py::handle(error_class), value_error),
+      py::dict(py::arg("operation") = py::none(), py::arg("op") = "", py::arg("pointer") = "", py::arg("reason") = ""));
   py::register_exception_translator(&translate);
 }
 

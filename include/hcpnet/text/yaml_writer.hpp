@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxYamlDepth = 512;
 /// kMaxYamlDepth. Thread-safe. Specification: YAML 1.2.2 chapters 5 to 8, YAML 1.1 types (https://yaml.org/type).
 [[nodiscard]] std::string render_yaml(const nlohmann::json& document);
 /// Several documents, "---" between them; nothing for none.
-[[nodiscard]] std::string render_yaml(std::span<const nlohmann::json> documents);
+[[nodiscard]] std::string render_yaml_documents(std::span<const nlohmann::json> documents);
 /// Appends one document to `out`, without a separator. On an exception `out` is as it was before.
 void append_yaml(std::string& out, const nlohmann::json& document);
 

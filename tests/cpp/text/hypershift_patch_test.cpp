@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-Result<HypershiftPatched, PatchError> apply(const Json& document, const Json& patch,
-                                            std::optional<Release> release = {}) {
+Result<HypershiftPatched, PatchError> as_hypershift(const Json& document, const Json& patch,
+                                                    std::optional<Release> release = {}) {
   return apply_hypershift_patches(document, std::span(&patch, 1), release);
 }
 Json data(const char* file) {
@@ -41,9 +41,11 @@ TEST(HypershiftPatch, OperationsDoWhatItsLibraryDoes) {
   ASSERT_GT(vectors.size(), 100u);
   for (const Json& v : vectors) {
     SCOPED_TRACE(v);
-    const auto result = apply(v["doc"], v["patch"]);
+    const auto result = as_hypershift(v["doc"], v["patch"]);
     ASSERT_EQ(result.has_error(), v.contains("error"));
-    if (result.has_value()) EXPECT_EQ(result->patched, v["expect"]);
+    if (result.has_value()) {
+      EXPECT_EQ(result->patched, v["expect"]);
+    }
   }
 }
 
@@ -52,7 +54,7 @@ TEST(HypershiftPatch, ReadsTheResultOverTheOldTemplateAsGoDoes) {
   ASSERT_GT(file["vectors"].size(), 50u);
   for (const Json& v : file["vectors"]) {
     SCOPED_TRACE(v["patch"]);
-    auto result = apply(file["template"], v["patch"], parse_release(v["release"].get<std::string>()));
+    auto result = as_hypershift(file["template"], v["patch"], parse_release(v["release"].get<std::string>()));
     ASSERT_TRUE(result.has_value()) << result.error().to_string();
     drop_nothing(result->object);
     EXPECT_EQ(result->object, v["object"]);
@@ -66,15 +68,16 @@ TEST(HypershiftPatch, MakesTheDefaultInterfaceL2Bridge) {
   const Json c = to_json(parsed.documents.at(0), "HCP-08.yaml", problems);
   ASSERT_TRUE(problems.empty());
   const Json::json_pointer interface("/spec/template/spec/domain/devices/interfaces/0");
-  const auto result = apply(c["doc"], c["patch"]).value();
+  const auto result = as_hypershift(c["doc"], c["patch"]).value();
   EXPECT_EQ(result.patched[interface], c["expect_raw_interface"]);
   EXPECT_EQ(result.object[interface], c["expect_pruned_interface"]);
   EXPECT_EQ(apply_json_patch(c["doc"], c["patch"]).value()[interface], c["expect_raw_interface"]);
   EXPECT_FALSE(result.object.dump().find("live-migration") != std::string::npos);
 
-  EXPECT_EQ(apply(result.patched, c["patch"]).error().operation, c["second_run_on_raw_result"]["error_at_op"]);
-  EXPECT_EQ(apply(result.object, c["patch"]).error().operation, c["second_run_on_pruned_result"]["error_at_op"]);
-  EXPECT_EQ(apply(result.patched, c["patch"]).error().pointer, c["patch"][2]["path"]);
+  EXPECT_EQ(as_hypershift(result.patched, c["patch"]).error().operation, c["second_run_on_raw_result"]["error_at_op"]);
+  EXPECT_EQ(as_hypershift(result.object, c["patch"]).error().operation,
+            c["second_run_on_pruned_result"]["error_at_op"]);
+  EXPECT_EQ(as_hypershift(result.patched, c["patch"]).error().pointer, c["patch"][2]["path"]);
 }
 
 TEST(HypershiftPatch, RemovingAnAnnotationHasNoEffectBefore419) {
@@ -86,13 +89,13 @@ TEST(HypershiftPatch, RemovingAnAnnotationHasNoEffectBefore419) {
   const Json::json_pointer label("/spec/template/metadata/labels/l");
   const std::string label_path = label.to_string();
 
-  const auto old = apply(vm, patch, Release{4, 18}).value();
+  const auto old = as_hypershift(vm, patch, Release{4, 18}).value();
   EXPECT_FALSE(old.patched.contains(annotation));
   EXPECT_TRUE(old.object.contains(annotation));
   EXPECT_EQ(old.kept, (std::vector<std::string>{annotation.to_string(), label_path}));
   for (const std::optional<Release> release :
        {std::optional(Release{4, 19}), std::optional(Release{5, 0}), std::optional<Release>()}) {
-    const auto recent = apply(vm, patch, release).value();
+    const auto recent = as_hypershift(vm, patch, release).value();
     EXPECT_FALSE(recent.object.contains(annotation));
     EXPECT_TRUE(recent.object.contains(label)) << "no release empties labels";
     EXPECT_EQ(recent.kept, std::vector<std::string>{label_path});
@@ -115,17 +118,21 @@ TEST(HypershiftPatch, AppliesThePatchOfTheHostedClusterFirst) {
 
 TEST(HypershiftPatch, WantsAValueWhereItsWebhookDoes) {
   const Json document = Json::parse(R"({"a": 1})");
-  EXPECT_EQ(apply(document, Json::parse(R"([{"op": "move", "from": "/a", "path": "/b"}])")).error().code,
+  EXPECT_EQ(as_hypershift(document, Json::parse(R"([{"op": "move", "from": "/a", "path": "/b"}])")).error().code,
             PatchErrc::malformed);
-  EXPECT_EQ(apply(document, Json::parse(R"([{"op": "move", "from": "/a", "path": "/b", "value": 0}])")).value().patched,
+  EXPECT_EQ(as_hypershift(document, Json::parse(R"([{"op": "move", "from": "/a", "path": "/b", "value": 0}])"))
+                .value()
+                .patched,
             Json::parse(R"({"b": 1})"));
 }
 
 TEST(HypershiftPatch, IsBounded) {
-  EXPECT_EQ(apply(Json::object(), Json::parse(R"([{"op": "add", "path": "/l/999999999/x", "value": 1}])")).error().code,
+  EXPECT_EQ(as_hypershift(Json::object(), Json::parse(R"([{"op": "add", "path": "/l/999999999/x", "value": 1}])"))
+                .error()
+                .code,
             PatchErrc::too_large);
   EXPECT_EQ(
-      apply(
+      as_hypershift(
           Json::object(),
           Json::parse(
               R"([{"op": "add", "path": "/l/900000/x", "value": 1}, {"op": "add", "path": "/m/900000/x", "value": 1}])"))
