@@ -68,10 +68,10 @@ def play(hcpnet: str, work: Path) -> int:
 
         dns = bound["dns", "127.81.0.3:53"]
         for cluster in control_planes.CLUSTERS:
-            address, port = dns.split(":")
+            address, dns_port = dns.split(":")
             name = f"api.{cluster}.{DOMAIN}"
             answer = subprocess.run(
-                ["dig", "+short", f"@{address}", "-b", "127.81.0.99", "-p", port, name],
+                ["dig", "+short", f"@{address}", "-b", "127.81.0.99", "-p", dns_port, name],
                 capture_output=True,
                 text=True,
                 timeout=20,

@@ -194,7 +194,8 @@ class Demo:
             f"--bounding-set={capabilities}",
             "--no-new-privs",
         ]
-        copies = [shutil.copy(HERE / name, self.work) for name in ("network.yaml", "observed.yaml", "endpoints.yaml")]
+        files = ("network.yaml", "observed.yaml", "endpoints.yaml")
+        copies = [str(shutil.copy(HERE / name, self.work)) for name in files]
         command = shutil.copy(self.hcpnet, self.work / "hcpnet")  # the tree may be closed to that user
         self.start(
             *unprivileged,

@@ -35,7 +35,8 @@ struct Diagnostic {
 class Diagnostics {
  public:
   static constexpr std::size_t kDefaultMaxErrors = 200;
-  explicit Diagnostics(std::size_t max_errors = kDefaultMaxErrors) : max_errors_(max_errors) {}
+  Diagnostics() : Diagnostics(kDefaultMaxErrors) {}
+  explicit Diagnostics(std::size_t max_errors) : max_errors_(max_errors) {}
 
   void add(Diagnostic diagnostic);
   void append(Diagnostics other);

@@ -209,7 +209,13 @@ std::vector<Lease> Allocator::restore(std::vector<Lease> leases, Time now) {
 std::optional<Ipv4> Allocator::offer(const MacAddress& mac, std::optional<Ipv4> requested, Time now) {
   if (impl_->offers.size() >= impl_->limits.max_offers && impl_->offers.find(mac) == nullptr) return std::nullopt;
   const auto address = impl_->choose(mac, requested);
-  if (address) impl_->hold(mac, *address, now);
+  if (!address) return std::nullopt;
+  const LeaseRecord* record = impl_->table.find(*address);
+  if (record != nullptr && record->state == LeaseState::bound) {
+    withdraw(mac);  // it is the client's already: nothing to hold
+  } else {
+    impl_->hold(mac, *address, now);
+  }
   return address;
 }
 

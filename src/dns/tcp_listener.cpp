@@ -29,6 +29,7 @@ TcpListener::TcpListener(asio::any_io_executor executor, const Endpoint& at, Tcp
 
 void TcpListener::close() noexcept {
   error_code ignored;
+  sessions_.timers->cancel(pause_);
   acceptor_.close(ignored);
 }
 
@@ -44,7 +45,7 @@ void TcpListener::on_accept(error_code ec, tcp::socket socket) {
     return accept();
   }
   if (ec == asio::error::connection_aborted) return accept();  // the client was quicker
-  sessions_.timers->after(kAcceptPause, [weak = weak_from_this()] {
+  pause_ = sessions_.timers->after(kAcceptPause, [weak = weak_from_this()] {
     if (const auto self = weak.lock(); self && self->acceptor_.is_open()) self->accept();
   });
 }

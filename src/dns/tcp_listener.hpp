@@ -25,6 +25,7 @@ class TcpListener : public std::enable_shared_from_this<TcpListener> {
 
   boost::asio::ip::tcp::acceptor acceptor_;
   TcpSessions& sessions_;
+  runtime::TimerQueue::Id pause_;  ///< after a failure to accept
 };
 
 }  // namespace hcpnet::dns

@@ -47,6 +47,7 @@ void TcpSession::start(TcpSessions::List::iterator place) {
 void TcpSession::close() noexcept {
   if (is_closed_) return;
   is_closed_ = true;
+  sessions_.timers->cancel(idle_timer_);
   error_code ignored;
   socket_.close(ignored);
   sessions_.open.erase(place_);  // whoever calls holds another reference
@@ -141,7 +142,7 @@ void TcpSession::note_activity() {
 }
 
 void TcpSession::arm_idle_timer() {  // re-armed only when it fires
-  sessions_.timers->at(last_activity_ + sessions_.idle_timeout, [weak = weak_from_this()] {
+  idle_timer_ = sessions_.timers->at(last_activity_ + sessions_.idle_timeout, [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self || self->is_closed_) return;
     if (self->sessions_.timers->now() < self->last_activity_ + self->sessions_.idle_timeout)

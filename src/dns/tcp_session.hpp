@@ -64,6 +64,7 @@ class TcpSession : public std::enable_shared_from_this<TcpSession> {
   TcpSessions::List::iterator place_;
   IpAddress client_;
   runtime::TimerQueue::Time last_activity_;
+  runtime::TimerQueue::Id idle_timer_;
   std::array<std::uint8_t, 2048> incoming_;
   std::vector<std::uint8_t> received_;  ///< at most a message and what one read brings
   std::vector<std::uint8_t> unsent_;

@@ -20,6 +20,7 @@ void Acceptor::open(const Endpoint& address) {
   if (!ec) acceptor_.bind(endpoint, ec);
   if (!ec) acceptor_.listen(asio::socket_base::max_listen_connections, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot listen on " + address.to_string());
+  set_tcp_options(acceptor_.native_handle(), worker_->options);
   bound_ = from_asio(acceptor_.local_endpoint());
 }
 

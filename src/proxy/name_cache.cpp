@@ -28,6 +28,10 @@ void NameCache::resolve(const std::string& host, std::uint16_t port, Resolved re
   const Key key(host, port);
   Entry& entry = entries_[key];
   if (!entry.endpoints.empty() && clock_.steady_now() < entry.fresh_until) return resolved(entry.endpoints);
+  if (entry.waiting.size() >= kMaxWaiting) {
+    ++failures_;
+    return resolved(error_code(asio::error::host_not_found_try_again));
+  }
   entry.waiting.push_back(std::move(resolved));
   if (entry.waiting.size() > 1) return;
   resolve_(host, port, [weak = weak_from_this(), key](Result<std::vector<Endpoint>> answer) {

@@ -21,6 +21,8 @@ class NameCache : public std::enable_shared_from_this<NameCache> {
  public:
   /// After a failed look-up the old answer is used this long before the next try.
   static constexpr std::chrono::seconds kRetryAfterFailure{1};
+  /// Callers of one look-up; further ones fail at once, and count as failures.
+  static constexpr std::size_t kMaxWaiting = 10'000;
 
   NameCache(Resolve resolve, const Clock& clock, std::chrono::milliseconds fresh_for)
       : resolve_(std::move(resolve)), clock_(clock), fresh_for_(fresh_for) {}

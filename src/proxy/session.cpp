@@ -16,7 +16,8 @@ Session::Session(std::shared_ptr<Worker> worker, ConnectionRecord record, tcp::s
       reader_(tls::ClientHelloLimits{.max_bytes = worker_->options.max_hello_bytes}) {}
 
 void Session::start() {
-  tune(client_, worker().options);
+  error_code ignored;
+  client_.non_blocking(true, ignored);
   set_deadline(worker().options.inspect_timeout, &Session::on_inspect_timeout);
   read_hello();
 }
@@ -100,6 +101,7 @@ void Session::find_endpoints() {
 }
 
 void Session::on_resolved(const Result<std::vector<Endpoint>>& endpoints) {
+  keep_alive_.reset();
   if (!endpoints) return fail_backend(CloseReason::resolve_failed);
   set_candidates(*endpoints);
   connect_next();
@@ -173,7 +175,9 @@ void Session::become_relay() {
   is_closed_ = true;
   const auto keep = shared_from_this();
   worker().timers.cancel(deadline_);
-  tune(backend_socket_, worker().options);
+  error_code ignored;
+  backend_socket_.non_blocking(true, ignored);
+  set_tcp_options(backend_socket_.native_handle(), worker().options);
   const auto relay = std::make_shared<Relay>(worker_, std::move(record_), std::move(client_),
                                              std::move(backend_socket_), backend_->idle_timeout);
   hand_over();
@@ -183,6 +187,7 @@ void Session::become_relay() {
 void Session::close(CloseReason reason) {
   if (std::exchange(is_closed_, true)) return;
   const auto keep = shared_from_this();
+  keep_alive_.reset();
   worker().timers.cancel(deadline_);
   close_orderly(client_);
   close_orderly(backend_socket_);

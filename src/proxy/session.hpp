@@ -57,6 +57,8 @@ class Session final : public Connection {
   const Backend* backend_ = nullptr;
   std::vector<Endpoint> candidates_;
   std::size_t attempt_ = 0;  ///< candidates tried so far
+  std::shared_ptr<Session>
+      keep_alive_;  ///< while a name is looked up: the one who looks may take longer than a session lives
   CloseReason last_failure_ = CloseReason::connect_failed;
   bool is_closed_ = false;
 };

@@ -14,8 +14,8 @@ asio::ip::address to_asio(const IpAddress& address) {
   return asio::ip::address_v6(address.v6().bytes());
 }
 
-void set_tcp_option(tcp::socket& socket, int name, int value) {
-  static_cast<void>(::setsockopt(socket.native_handle(), IPPROTO_TCP, name, &value, sizeof value));
+void set_option(int socket, int level, int name, int value) noexcept {
+  static_cast<void>(::setsockopt(socket, level, name, &value, sizeof value));
 }
 
 }  // namespace
@@ -32,14 +32,12 @@ Endpoint from_asio(const tcp::endpoint& endpoint) {
   return {Ipv6(v6.to_bytes()), endpoint.port()};
 }
 
-void tune(tcp::socket& socket, const EngineOptions& options) {
-  error_code ignored;
-  socket.non_blocking(true, ignored);
-  socket.set_option(tcp::no_delay(true), ignored);
-  socket.set_option(asio::socket_base::keep_alive(true), ignored);
-  set_tcp_option(socket, TCP_KEEPIDLE, static_cast<int>(options.keepalive_idle.count()));
-  set_tcp_option(socket, TCP_KEEPINTVL, static_cast<int>(options.keepalive_interval.count()));
-  set_tcp_option(socket, TCP_KEEPCNT, options.keepalive_probes);
+void set_tcp_options(int socket, const EngineOptions& options) noexcept {
+  set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(options.keepalive_idle.count()));
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(options.keepalive_interval.count()));
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, options.keepalive_probes);
 }
 
 void close_with_reset(tcp::socket& socket) {

@@ -14,9 +14,9 @@ using asio::ip::tcp;
 /// An IPv4-mapped IPv6 address becomes the IPv4 address that it stands for.
 [[nodiscard]] Endpoint from_asio(const tcp::endpoint& endpoint);
 
-/// Non-blocking, TCP_NODELAY, keepalive. A socket whose peer is gone already refuses some of it; its next read reports
-/// that.
-void tune(tcp::socket& socket, const EngineOptions& options);
+/// TCP_NODELAY and keepalive. Set on a listening socket they hold for all that it accepts. A socket whose peer is gone
+/// already refuses some of it; its next read reports that.
+void set_tcp_options(int socket, const EngineOptions& options) noexcept;
 
 /// Closes with RST instead of FIN: the peer must not take a broken transfer for a complete one (RFC 9293 section 3.6).
 void close_with_reset(tcp::socket& socket);

@@ -4,15 +4,13 @@
 namespace hcpnet::runtime {
 
 TimerQueue::TimerQueue(boost::asio::any_io_executor executor, Clock& clock)
-    : clock_(clock), timer_(executor), self_(std::make_shared<TimerQueue*>(this)) {
+    : clock_(clock), timer_(std::move(executor)), self_(std::make_shared<TimerQueue*>(this)) {
   clock_.on_jump([weak = std::weak_ptr(self_)] {
     if (const auto self = weak.lock(); self && *self) (*self)->run_due();
   });
 }
 
-TimerQueue::~TimerQueue() {
-  *self_ = nullptr;
-}
+TimerQueue::~TimerQueue() { *self_ = nullptr; }
 
 TimerQueue::Id TimerQueue::at(Time deadline, std::function<void()> callback) {
   const Id id{deadline, next_++};
@@ -28,6 +26,7 @@ TimerQueue::Id TimerQueue::after(std::chrono::nanoseconds delay, std::function<v
 
 void TimerQueue::cancel(const Id& id) {
   pending_.erase(id);
+  if (pending_.empty()) timer_.cancel();  // so that an event loop without other work ends
 }
 
 void TimerQueue::run_due() {

@@ -83,17 +83,18 @@ class Collector {
 
 }  // namespace
 
-std::string string_of(const Value& map, std::string_view field) {
-  const Value* value = map.find(field);
+std::string text_of(const Value* value) {
   // A timestamp without quotes is no string to YAML 1.1; here only what it says matters.
   const bool is_text = value != nullptr && (value->type == ValueType::string || value->type == ValueType::ambiguous);
   return is_text ? value->text : std::string();
 }
 
+std::string string_of(const Value& map, std::string_view field) {
+  return text_of(map.find(field));
+}
+
 std::string ObservedObject::string_at(std::string_view pointer) const {
-  const std::size_t last = pointer.rfind('/');
-  const Value* map = find(pointer.substr(0, last));
-  return map != nullptr ? string_of(*map, pointer.substr(last + 1)) : std::string();
+  return text_of(find(pointer));
 }
 
 const std::vector<Value>& ObservedObject::items_at(std::string_view pointer) const {

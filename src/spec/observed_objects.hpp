@@ -26,6 +26,8 @@ struct ObservedObject {
   /// A warning about the value at `pointer`.
   [[nodiscard]] Diagnostic warning(std::string_view code, std::string_view pointer, std::string message) const;
 };
+/// The text of a string; empty for all else and for nullptr.
+[[nodiscard]] std::string text_of(const text::Value* value);
 [[nodiscard]] std::string string_of(const text::Value& map, std::string_view field);
 
 struct ObservedObjects {

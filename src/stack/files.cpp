@@ -104,7 +104,7 @@ SourceFiles read_source_files(const std::vector<std::string>& specs, const std::
 Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files, const spec::LoadLimits& limits) {
   CheckedFiles checked;
   Diagnostics warnings;
-  auto observed = spec::load_observed(files.observed, files.endpoints, warnings, limits);
+  auto observed = spec::load_observed(files.observed, files.endpoints, warnings);
   auto set = spec::check(files.specs, limits);
   if (observed.has_error() || set.has_error()) {  // all problems at once, also across the two
     Diagnostics problems = set.has_error() ? set.error() : Diagnostics{};

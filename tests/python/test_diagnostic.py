@@ -3,7 +3,7 @@
 
 import hcpnet
 import pytest
-from hcpnet.spec import SourceText, check
+from hcpnet.spec import check
 
 
 def test_exceptions_form_one_family() -> None:
@@ -22,7 +22,7 @@ def test_says_where_and_what() -> None:
         "  networkConfg: {}\n"
     )
     with pytest.raises(hcpnet.SpecError) as error:
-        check([SourceText("a.yaml", text)])
+        check({"a.yaml": text})
     findings = [d for d in error.value.diagnostics if d.code == "unknown-field"]
     assert len(findings) == 1
     finding = findings[0]

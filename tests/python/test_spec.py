@@ -6,12 +6,12 @@ from ipaddress import IPv4Address, IPv4Network
 
 import hcpnet
 import pytest
-from hcpnet.spec import SourceText, check
+from hcpnet.spec import check
 from support import SPEC, Vlan
 
 
 def test_shows_a_set_as_it_will_be_served() -> None:
-    valid = check([SourceText("set.yaml", SPEC.format(cluster="blue"))])
+    valid = check({"set.yaml": SPEC.format(cluster="blue")})
     assert [infra.metadata.key for infra in valid.infras] == ["hcp/vlan"]
     infra = valid.infras[0]
     assert infra.cidr == IPv4Network("127.81.1.0/24")

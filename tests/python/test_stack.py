@@ -80,7 +80,7 @@ def test_reload_serves_the_new_file_and_refuses_a_wrong_one(vlan: Vlan) -> None:
 def test_texts_need_no_file(vlan: Vlan) -> None:
     options = vlan.options()
     del options["files"]
-    with hcpnet.Stack(**options, texts=[hcpnet.spec.SourceText("set.yaml", vlan.file.read_text())]) as stack:
+    with hcpnet.Stack(**options, texts={"set.yaml": vlan.file.read_text()}) as stack:
         assert {listener.service for listener in stack.listeners()} == {"dhcp", "dns", "proxy"}
 
 

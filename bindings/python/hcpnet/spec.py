@@ -4,7 +4,6 @@
 from hcpnet._core.spec import (
     Ipv4Range,
     ObjectMeta,
-    SourceText,
     ValidCluster,
     ValidDhcp,
     ValidDhcpServer,
@@ -20,7 +19,6 @@ from hcpnet._core.spec import (
 __all__ = [
     "Ipv4Range",
     "ObjectMeta",
-    "SourceText",
     "ValidCluster",
     "ValidDhcp",
     "ValidDhcpServer",

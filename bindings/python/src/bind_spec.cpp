@@ -7,6 +7,7 @@
 #include "bind.hpp"
 #include "casters.hpp"
 #include "errors.hpp"
+#include "sources.hpp"
 
 namespace py = pybind11;
 
@@ -15,16 +16,7 @@ namespace {
 
 using namespace spec;
 
-void bind_texts(py::module_& m) {
-  py::class_<SourceText>(m, "SourceText", "One file's text.")
-      .def(py::init([](std::string name, std::string text) { return SourceText{std::move(name), std::move(text)}; }),
-           py::arg("name"), py::arg("text"), R"doc(Make a text.
-
-Args:
-    name (str): what findings call it; one that ends in ".json" is read as JSON, any other as YAML.
-    text (str): one or more documents.)doc")
-      .def_readonly("name", &SourceText::name, "str: what findings call it.")
-      .def_readonly("text", &SourceText::text, "str: as given.");
+void bind_metadata(py::module_& m) {
   py::class_<ObjectMeta>(m, "ObjectMeta", "Identity of an object.")
       .def_readonly("name", &ObjectMeta::name, "str.")
       .def_readonly("namespace", &ObjectMeta::namespace_, "str.")
@@ -87,7 +79,7 @@ void bind_servers(py::module_& m) {
 
 void bind_spec(py::module_& parent) {
   py::module_ m = parent.def_submodule("spec", "Reading and checking specs.");
-  bind_texts(m);
+  bind_metadata(m);
   bind_components(m);
   bind_servers(m);
   py::class_<ValidSet>(m, "ValidSet", "A set of specs that has passed every rule.")
@@ -100,14 +92,15 @@ void bind_spec(py::module_& parent) {
           "list[Diagnostic]: accepted and yet worth a look.");
   m.def(
       "check",
-      [](const std::vector<SourceText>& sources) {
+      [](const py::dict& texts) {
+        const std::vector<SourceText> sources = to_sources(texts);
         const py::gil_scoped_release no_gil;
         return check(sources).value();
       },
-      py::arg("sources"), R"doc(Read and check a set of specs.
+      py::arg("texts"), R"doc(Read and check a set of specs.
 
 Args:
-    sources (Sequence[SourceText]): the texts of one set.
+    texts (dict[str, str]): one set, by the names that findings call them; one that ends in ".json" is JSON, any other YAML.
 Returns:
     ValidSet: addresses, names and servers, as they will be served.
 Raises:

@@ -9,6 +9,7 @@
 #include "bind.hpp"
 #include "casters.hpp"
 #include "errors.hpp"
+#include "sources.hpp"
 #include "stack_owner.hpp"
 #include "text.hpp"
 
@@ -110,7 +111,7 @@ void bind_results(py::module_& m) {
       .def_readonly("reloads_refused", &StackStats::reloads_refused, "int.");
 }
 
-std::unique_ptr<StackOwner> make_stack(const Paths& files, std::vector<spec::SourceText> texts, const Paths& observed,
+std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts, const Paths& observed,
                                        const Paths& endpoints, const std::filesystem::path& state_dir,
                                        std::vector<IpAddress> pod_addresses,
                                        std::map<std::uint16_t, std::uint16_t> port_map,
@@ -119,7 +120,7 @@ std::unique_ptr<StackOwner> make_stack(const Paths& files, std::vector<spec::Sou
                                        py::object log) {
   StackOptions options;
   options.files = strings(files);
-  options.texts = std::move(texts);
+  options.texts = to_sources(texts);
   options.observed = strings(observed);
   options.endpoints = strings(endpoints);
   options.state_dir = state_dir.string();
@@ -140,7 +141,7 @@ constexpr const char* kInitDoc = R"doc(Describe a stack; nothing is read or boun
 
 Args:
     files (Sequence[str | os.PathLike[str]]): one set, YAML or JSON; "-" is standard input; read again at each reload.
-    texts (Sequence[spec.SourceText]): the same, from memory.
+    texts (dict[str, str]): the same from memory, by name.
     observed (Sequence[str | os.PathLike[str]]): what `kubectl get -o yaml` printed.
     endpoints (Sequence[str | os.PathLike[str]]): maps "namespace/service:port: [address:port, ...]".
     state_dir (str | os.PathLike[str]): holds the leases; needed when the set has DHCP; must exist.
@@ -157,7 +158,7 @@ Raises:
 
 void bind_stack_class(py::module_& m) {
   py::class_<StackOwner>(m, "Stack", kStackDoc)
-      .def(py::init(&make_stack), py::arg("files") = py::tuple(), py::kw_only(), py::arg("texts") = py::tuple(),
+      .def(py::init(&make_stack), py::arg("files") = py::tuple(), py::kw_only(), py::arg("texts") = py::dict(),
            py::arg("observed") = py::tuple(), py::arg("endpoints") = py::tuple(), py::arg("state_dir") = "",
            py::arg("pod_addresses") = py::tuple(), py::arg("port_map") = py::dict(), py::arg("admin_socket") = "",
            py::arg("admin_tcp") = py::none(), py::arg("observe") = py::none(), py::arg("watch") = false,

@@ -4,6 +4,7 @@
 #include <boost/system/system_error.hpp>
 #include <exception>
 #include <hcpnet/text/patch.hpp>
+#include <hcpnet/tls/error.hpp>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,23 @@ void raise(PyObject* type, const py::str& message, const char* attribute, const 
   PyErr_SetObject(type, error.ptr());
 }
 
+/// The enumerator's name: what the documentation calls the reason, and what a program compares with.
+std::string wire_code(const boost::system::error_code& code) {
+  if (code.category() == tls::error_category()) {
+    switch (static_cast<tls::Errc>(code.value())) {
+      case tls::Errc::need_more:
+        return "need_more";
+      case tls::Errc::not_tls:
+        return "not_tls";
+      case tls::Errc::malformed:
+        return "malformed";
+      case tls::Errc::too_large:
+        return "too_large";
+    }
+  }
+  return code.message();
+}
+
 bool is_system(const boost::system::error_code& code) {
   return code.category() == boost::system::system_category() || code.category() == boost::system::generic_category();
 }
@@ -53,7 +71,7 @@ void raise_system_error(const boost::system::system_error& error) {
   if (is_system(code))  // OSError(errno, text) chooses PermissionError, FileNotFoundError and so on by itself
     PyErr_SetObject(PyExc_OSError, py::make_tuple(code.value(), printed_text(error.what())).ptr());
   else if (std::string_view(code.category().name()).starts_with("hcpnet."))
-    raise(wire_error_class, printed_text(error.what()), "code", py::str(code.message()));
+    raise(wire_error_class, printed_text(error.what()), "code", py::str(wire_code(code)));
   else
     PyErr_SetObject(error_class, printed_text(error.what()).ptr());
 }

@@ -45,7 +45,9 @@ std::string to_hex(const std::optional<Bytes>& bytes) {
   return out.str();
 }
 
-Ipv4 ip(const json& text) { return parse_ipv4(text.get<std::string>()).value(); }
+Ipv4 ip(const json& text) {
+  return parse_ipv4(text.get<std::string>()).value();
+}
 
 std::vector<std::uint8_t> bytes_of(Ipv4 address) {
   const auto bytes = address.bytes();
@@ -128,7 +130,8 @@ class Player {
   void check_message(const Bytes& request) {
     EXPECT_EQ(answer_->op, 2);
     EXPECT_GE(answer_->size, 300U);
-    EXPECT_EQ(Bytes(answer_->chaddr.begin(), answer_->chaddr.begin() + 6), Bytes(request.begin() + 28, request.begin() + 34));
+    EXPECT_EQ(Bytes(answer_->chaddr.begin(), answer_->chaddr.begin() + 6),
+              Bytes(request.begin() + 28, request.begin() + 34));
     EXPECT_EQ(answer_->sname, Bytes(64)) << "stale bytes";
     EXPECT_EQ(answer_->file, Bytes(128)) << "stale bytes";
     EXPECT_EQ(answer_->find(54), bytes_of(config_.subnets[0].server_id));
@@ -147,7 +150,8 @@ class Player {
         {"opt54", &Player::check_server},        {"opt82_last", &Player::check_last},
         {"opts_order", &Player::check_order},    {"absent_opts", &Player::check_absent},
         {"present_opts", &Player::check_present}};
-    if (key == "deviation" || key == "note" || key == "reply_if_not_authoritative") return;  // tests of their own in responder_test
+    if (key == "deviation" || key == "note" || key == "reply_if_not_authoritative")
+      return;  // tests of their own in responder_test
     if (key == "sanitised_any_of") return check_name(value);
     if (key == "bindings") return check_count(value);
     if (key == "bound") return check_bound(value);
@@ -164,9 +168,7 @@ class Player {
   void check_relay(const json& value) { EXPECT_EQ(answer_->giaddr, ip(value)); }
   void check_flags(const json& value) { EXPECT_EQ(answer_->flags, value.get<int>()); }
   void check_source(const json& value) { EXPECT_EQ(outcome_.reply->source, ip(value)); }
-  void check_lease_time(const json& value) {
-    EXPECT_EQ(answer_->find(51), bytes_of(Ipv4(value.get<std::uint32_t>())));
-  }
+  void check_lease_time(const json& value) { EXPECT_EQ(answer_->find(51), bytes_of(Ipv4(value.get<std::uint32_t>()))); }
   void check_server(const json& value) { EXPECT_EQ(answer_->find(54), bytes_of(ip(value))); }
   void check_last(const json&) { EXPECT_EQ(answer_->codes().back(), 82); }
   void check_count(const json& value) { EXPECT_EQ(responder_.leases().size(), value.get<std::size_t>()); }
@@ -183,7 +185,8 @@ class Player {
       return;
     }
     const json allowed = value.is_array() ? value : json::array({value});
-    EXPECT_TRUE(std::ranges::any_of(allowed, [&](const json& one) { return ip(one) == answer_->yiaddr; })) << answer_->yiaddr.to_string();
+    EXPECT_TRUE(std::ranges::any_of(allowed, [&](const json& one) { return ip(one) == answer_->yiaddr; }))
+        << answer_->yiaddr.to_string();
   }
   void check_destination(const json& expected) {
     const std::string value = expected;
@@ -202,7 +205,8 @@ class Player {
   void check_order(const json& value) {
     std::vector<int> seen;
     const auto expected = value.get<std::vector<int>>();
-    std::ranges::copy_if(answer_->codes(), std::back_inserter(seen), [&](int c) { return std::ranges::count(expected, c) > 0; });
+    std::ranges::copy_if(answer_->codes(), std::back_inserter(seen),
+                         [&](int c) { return std::ranges::count(expected, c) > 0; });
     EXPECT_EQ(seen, expected);
   }
   void check_bound(const json& value) {
@@ -213,7 +217,8 @@ class Player {
       })) << address;
     }
   }
-  /// The name shows in the lease, so the offer is taken: the same message as a REQUEST for the address that was offered.
+  /// The name shows in the lease, so the offer is taken: the same message as a REQUEST for the address that was
+  /// offered.
   void check_name(const json& allowed) {
     ASSERT_TRUE(answer_);
     Bytes request = packet_;
@@ -229,7 +234,8 @@ class Player {
     const Outcome bound = responder_.handle(request, 0, kStart);
     ASSERT_EQ(bound.changes.size(), 1U);
     const std::string& name = bound.changes[0].event.lease.host_name;
-    const bool is_label = name.size() <= 63 && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+    const bool is_label =
+        name.size() <= 63 && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
     EXPECT_TRUE(is_label) << name;
     const json found = name.empty() ? json() : json(name);
     const auto is_it = [&](const json& one) { return one == found || (one == "<any LDH label>" && is_label); };
@@ -244,9 +250,9 @@ class Player {
   Bytes packet_;
 };
 
-class FieldCase : public testing::TestWithParam<const char*> {};
+class DhcpFieldCase : public testing::TestWithParam<const char*> {};
 
-TEST_P(FieldCase, IsAnsweredAsTheFileSays) {
+TEST_P(DhcpFieldCase, IsAnsweredAsTheFileSays) {
   const json file = json::parse(read_file(std::string(GetParam()) + ".json"));
   ASSERT_EQ(file.at("kind"), "dhcp4");
   for (const json& vector : file.at("vectors")) {
@@ -256,10 +262,10 @@ TEST_P(FieldCase, IsAnsweredAsTheFileSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Dhcp, FieldCase,
-                         testing::Values("DHC-01", "DHC-03", "DHC-05", "DHC-06", "DHC-08", "DHC-09", "DHC-11", "DHC-12", "DHC-14",
-                                         "DHC-15", "DHC-17", "DHC-19", "DHC-21", "DHC-23", "DHC-24", "DHC-28", "DHC-30", "DHC-31",
-                                         "DHC-32", "DHC-34", "DHC-36", "DHC-38", "DHC-41"),
+INSTANTIATE_TEST_SUITE_P(All, DhcpFieldCase,
+                         testing::Values("DHC-01", "DHC-03", "DHC-05", "DHC-06", "DHC-08", "DHC-09", "DHC-11", "DHC-12",
+                                         "DHC-14", "DHC-15", "DHC-17", "DHC-19", "DHC-21", "DHC-23", "DHC-24", "DHC-28",
+                                         "DHC-30", "DHC-31", "DHC-32", "DHC-34", "DHC-36", "DHC-38", "DHC-41"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::ranges::replace(name, '-', '_');

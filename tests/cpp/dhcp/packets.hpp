@@ -65,7 +65,9 @@ inline MacAddress test_mac(std::uint32_t n) {
   return MacAddress({2, 0, static_cast<std::uint8_t>(n >> 24), static_cast<std::uint8_t>(n >> 16),
                      static_cast<std::uint8_t>(n >> 8), static_cast<std::uint8_t>(n)});
 }
-inline DhcpPacket discover(MacAddress mac) { return dhcp_packet(1, mac); }
+inline DhcpPacket discover(MacAddress mac) {
+  return dhcp_packet(1, mac);
+}
 inline DhcpPacket select(MacAddress mac, Ipv4 server, Ipv4 address) {
   return dhcp_packet(3, mac).with_address(54, server).with_address(50, address);
 }
@@ -107,14 +109,16 @@ struct DhcpAnswer {
 
 /// nullopt when it is no well-formed message: every length right, an end option, and nothing but zeros after it.
 inline std::optional<DhcpAnswer> read_answer(const Bytes& bytes) {
-  if (bytes.size() < 241 || bytes[236] != 0x63 || bytes[237] != 0x82 || bytes[238] != 0x53 || bytes[239] != 0x63) return {};
+  if (bytes.size() < 241 || bytes[236] != 0x63 || bytes[237] != 0x82 || bytes[238] != 0x53 || bytes[239] != 0x63)
+    return {};
   const auto number = [&](std::size_t at, int width) {
     std::uint32_t value = 0;
     for (int i = 0; i < width; ++i) value = value << 8 | bytes[at + static_cast<std::size_t>(i)];
     return value;
   };
   const auto slice = [&](std::size_t at, std::size_t count) {
-    return Bytes(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(at + count));
+    return Bytes(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                 bytes.begin() + static_cast<std::ptrdiff_t>(at + count));
   };
   DhcpAnswer out;
   out.size = bytes.size();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The field cases DNS-01 to DNS-27 that are one query and its reply; data and expectations are those of tests/cpp/data/dns.
+// The field cases DNS-01 to DNS-27 that are one query and its reply; data and expectations are those of
+// tests/cpp/data/dns.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -82,7 +83,8 @@ TEST_P(DnsFieldCase, IsAnsweredAsItSays) {
     if (expect.contains("parse")) continue;  // DNS-19: see below
     const test::Bytes query = test::from_hex(test::read_data(file));
     const Answered reply = test::answer(query, context);
-    for (const auto& [key, expected] : expect.items()) EXPECT_TRUE(check(key, expected, query, reply)) << "unknown key " << key;
+    for (const auto& [key, expected] : expect.items())
+      EXPECT_TRUE(check(key, expected, query, reply)) << "unknown key " << key;
     ++checked;
   }
   EXPECT_GT(checked, 0);
@@ -121,7 +123,10 @@ TEST(DnsFieldCase19, AChainOfThousandsOfPointersIsCutShort) {
 }
 
 TEST(DnsFieldCase27, AnInternationalNameIsRefusedUnlessInItsAsciiForm) {
-  EXPECT_EQ(parse_name("b\xc3\xbc" "cher.hcp1.example.com").error(), Errc::bad_name);
+  EXPECT_EQ(parse_name("b\xc3\xbc"
+                       "cher.hcp1.example.com")
+                .error(),
+            Errc::bad_name);
   EXPECT_TRUE(parse_name("xn--bcher-kva.hcp1.example.com"));
 }
 

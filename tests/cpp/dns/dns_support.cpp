@@ -12,7 +12,9 @@ std::string number(std::uint64_t value, int bytes) {
   return wire;
 }
 
-std::string wire(std::string_view text) { return std::string(as_text(name(text).wire())); }
+std::string wire(std::string_view text) {
+  return std::string(as_text(name(text).wire()));
+}
 
 /// The one TXT string, with \" and \\ resolved.
 std::string text_rdata(std::string rest) {

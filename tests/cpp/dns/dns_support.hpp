@@ -39,9 +39,15 @@ inline Bytes from_hex(std::string_view text) {
   return bytes;
 }
 
-inline dns::Name name(std::string_view text) { return dns::parse_name(text).value(); }
-inline Ipv4 ipv4(std::string_view text) { return *parse_ipv4(text); }
-inline Cidr cidr(std::string_view text) { return *parse_cidr(text); }
+inline dns::Name name(std::string_view text) {
+  return dns::parse_name(text).value();
+}
+inline Ipv4 ipv4(std::string_view text) {
+  return *parse_ipv4(text);
+}
+inline Cidr cidr(std::string_view text) {
+  return *parse_cidr(text);
+}
 inline dns::RRset a_record(std::string_view owner, std::string_view address, std::uint32_t ttl = 30) {
   return dns::make_a(name(owner), ipv4(address), ttl);
 }
@@ -92,7 +98,8 @@ inline dns::View view_of(std::vector<std::shared_ptr<const dns::Zone>> zones, st
   return {"default", {cidr(clients)}, std::move(zones)};
 }
 
-/// Reads the zone file of the field cases: one record a line, owners relative to $ORIGIN. Not a zone file parser: only for this file.
+/// Reads the zone file of the field cases: one record a line, owners relative to $ORIGIN. Not a zone file parser: only
+/// for this file.
 std::shared_ptr<const dns::Zone> load_case_zone(const std::string& file);
 
 }  // namespace hcpnet::test

@@ -21,7 +21,9 @@ using test::make_query;
 using test::name;
 using Verdict = JudgedReply::Verdict;
 
-std::string wire(std::string_view text) { return std::string(as_text(name(text).wire())); }
+std::string wire(std::string_view text) {
+  return std::string(as_text(name(text).wire()));
+}
 
 UpstreamQuestion question_for(std::string_view qname, std::uint16_t id) {
   const Bytes query = encode_message(make_query(qname, Type::a)).value();
@@ -32,7 +34,8 @@ Record a_record(std::string_view owner, std::uint32_t ttl, std::uint8_t last = 8
   return {name(owner), Type::a, kClassIn, ttl, {'\xc0', '\0', '\2', static_cast<char>(last)}};
 }
 Record soa(std::string_view owner, std::uint32_t ttl, std::uint8_t minimum) {
-  return {name(owner), Type::soa, kClassIn, ttl, wire("ns.test") + wire("h.test") + std::string(19, '\0') + static_cast<char>(minimum)};
+  return {name(owner), Type::soa, kClassIn, ttl,
+          wire("ns.test") + wire("h.test") + std::string(19, '\0') + static_cast<char>(minimum)};
 }
 
 Message reply_to(const Message& query) {
@@ -70,7 +73,8 @@ TEST(DnsUpstreamQuery, IsPlainAndAsksForRecursion) {
 // Field case DNS-15; "b", the wrong source, is the socket's to refuse.
 TEST(DnsJudgeReply, OnlyTheReplyToOurQuestionIsBelieved) {
   const UpstreamQuestion asked = question_for("good.example.net", 0x1234);
-  for (const char* file : {"DNS-15-a-wrong-id.hex", "DNS-15-c-other-question.hex", "DNS-15-d-qr0.hex", "DNS-15-e-junk.hex"})
+  for (const char* file :
+       {"DNS-15-a-wrong-id.hex", "DNS-15-c-other-question.hex", "DNS-15-d-qr0.hex", "DNS-15-e-junk.hex"})
     EXPECT_EQ(judge_reply(from_hex(test::read_data(file)), asked).verdict, Verdict::foreign) << file;
   const JudgedReply good = judge_reply(from_hex(test::read_data("DNS-15-good.hex")), asked);
   ASSERT_EQ(good.verdict, Verdict::accepted);
@@ -100,8 +104,10 @@ TEST(DnsJudgeReply, AnErrorWithoutAQuestionIsBelieved) {
 TEST(DnsJudgeReply, CutRepliesAreToBeAskedForAgain) {
   const UpstreamQuestion asked = question_for("big.example.net", 0x1234);
   EXPECT_EQ(judge_reply(from_hex(test::read_data("DNS-14-udp-tc-empty.hex")), asked).verdict, Verdict::truncated);
-  EXPECT_EQ(judge_reply(from_hex(test::read_data("DNS-14-udp-cut-512-mid-rr-no-tc.hex")), asked).verdict, Verdict::truncated);
-  EXPECT_EQ(judge_reply(from_hex(test::read_data("DNS-14-udp-oversize-no-edns.hex")), asked).verdict, Verdict::accepted);
+  EXPECT_EQ(judge_reply(from_hex(test::read_data("DNS-14-udp-cut-512-mid-rr-no-tc.hex")), asked).verdict,
+            Verdict::truncated);
+  EXPECT_EQ(judge_reply(from_hex(test::read_data("DNS-14-udp-oversize-no-edns.hex")), asked).verdict,
+            Verdict::accepted);
   const JudgedReply full = judge_reply(from_hex(test::read_data("DNS-14-tcp-full-60.hex")), asked);
   ASSERT_EQ(full.verdict, Verdict::accepted);
   EXPECT_EQ(full.message.answers.size(), 60U);
@@ -185,7 +191,9 @@ TEST(DnsStoredReply, MissingAdditionalRecordsAreNoTruncation) {
   EXPECT_EQ(out.flags & flag::kTruncated, 0) << "RFC 2181 section 9";
 }
 
-ReplyCache::Time at(std::chrono::milliseconds time) { return ReplyCache::Time(time); }
+ReplyCache::Time at(std::chrono::milliseconds time) {
+  return ReplyCache::Time(time);
+}
 
 std::shared_ptr<const StoredReply> some_reply() {
   Message reply = reply_to(make_query("www.example.net", Type::a));
@@ -220,7 +228,8 @@ TEST(DnsReplyCache, ForgetsTheLeastRecentlyUsedWhenFull) {
 TEST(DnsReplyCache, StaysWithinItsBytesWhateverComes) {
   ReplyCache cache(5'000, 1);
   for (int i = 0; i < 1'000; ++i) {
-    cache.put(std::to_string(i % 77) + std::string(static_cast<std::size_t>(i % 200), 'x'), {i % 3 == 0 ? nullptr : some_reply(), at(0s), at(60s)});
+    cache.put(std::to_string(i % 77) + std::string(static_cast<std::size_t>(i % 200), 'x'),
+              {i % 3 == 0 ? nullptr : some_reply(), at(0s), at(60s)});
     ASSERT_LE(cache.bytes(), 5'000U);
   }
   ReplyCache none(0, 1);

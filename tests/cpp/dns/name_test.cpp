@@ -13,7 +13,9 @@ namespace {
 
 using test::name;
 
-std::string wire_of(std::string_view text) { return std::string(as_text(name(text).wire())); }
+std::string wire_of(std::string_view text) {
+  return std::string(as_text(name(text).wire()));
+}
 
 TEST(DnsName, WireFormIsLengthsAndLabels) {
   EXPECT_EQ(wire_of("api.Example"), std::string("\3api\7Example\0", 13));
@@ -24,10 +26,12 @@ TEST(DnsName, WireFormIsLengthsAndLabels) {
 
 TEST(DnsName, TextThatIsNoNameIsRefused) {
   const std::string label64(64, 'a');
-  for (const std::string& text :
-       {std::string(), std::string(".."), std::string(".a"), std::string("a..b"), label64 + ".b", std::string("a b"),
-        std::string("a\tb"), std::string("b\xc3\xbc" "cher.example"), std::string("a\\"), std::string("a\\25"),
-        std::string("a\\256"), std::string("a\\2x5"), std::string("a\\\xc3"), std::string("a\0b", 3)})
+  for (const std::string& text : {std::string(), std::string(".."), std::string(".a"), std::string("a..b"),
+                                  label64 + ".b", std::string("a b"), std::string("a\tb"),
+                                  std::string("b\xc3\xbc"
+                                              "cher.example"),
+                                  std::string("a\\"), std::string("a\\25"), std::string("a\\256"),
+                                  std::string("a\\2x5"), std::string("a\\\xc3"), std::string("a\0b", 3)})
     EXPECT_EQ(parse_name(text).error(), Errc::bad_name) << text;
 }
 
@@ -55,8 +59,8 @@ TEST(DnsName, CaseIsKeptAndDoesNotCount) {
 
 // The example of RFC 4034 section 6.1.
 TEST(DnsName, OrderIsCanonical) {
-  const std::vector<Name> in_order = {name("example"),       name("a.example"),      name("yljkjljk.a.example"),
-                                      name("Z.a.example"),   name("zABC.a.EXAMPLE"), name("z.example"),
+  const std::vector<Name> in_order = {name("example"),         name("a.example"),      name("yljkjljk.a.example"),
+                                      name("Z.a.example"),     name("zABC.a.EXAMPLE"), name("z.example"),
                                       name("\\001.z.example"), name("*.z.example"),    name("\\200.z.example")};
   std::vector<Name> sorted = in_order;
   std::ranges::reverse(sorted);
@@ -76,8 +80,8 @@ TEST(DnsName, TextFormReadsBackAsTheSameBytes) {
 }
 
 TEST(DnsName, WireThatIsNoNameIsRefused) {
-  for (const std::string& wire : {std::string(), std::string("\1a", 2), std::string("\1a\0x", 4), std::string("\300\14", 2),
-                                  '\100' + std::string(64, 'a') + '\0'})
+  for (const std::string& wire : {std::string(), std::string("\1a", 2), std::string("\1a\0x", 4),
+                                  std::string("\300\14", 2), '\100' + std::string(64, 'a') + '\0'})
     EXPECT_EQ(make_name(wire).error(), Errc::bad_name);
 }
 
@@ -89,13 +93,15 @@ TEST(DnsName, BelowAndParents) {
   EXPECT_FALSE(name("xapps.example.com").is_below_or_equal(apps));
   EXPECT_FALSE(name("example.com").is_below_or_equal(apps));
   // The bytes of "\4apps..." end this name, but not at a label: "3\4app" is one label of four characters and a length.
-  EXPECT_FALSE(make_name(std::string("\6x\4apps\7example\3com\0", 20)).value().is_below_or_equal(name("apps.example.com")));
+  EXPECT_FALSE(
+      make_name(std::string("\6x\4apps\7example\3com\0", 20)).value().is_below_or_equal(name("apps.example.com")));
   EXPECT_EQ(apps.parent(), name("example.com"));
   EXPECT_EQ(apps.wildcard_child()->to_string(), "*.apps.Example.com.");
   EXPECT_TRUE(apps.wildcard_child()->is_wildcard());
   EXPECT_FALSE(name("**.example").is_wildcard());
-  EXPECT_FALSE(name(std::string(63, 'a') + '.' + std::string(63, 'a') + '.' + std::string(63, 'a') + '.' + std::string(60, 'a'))
-                   .wildcard_child());
+  EXPECT_FALSE(
+      name(std::string(63, 'a') + '.' + std::string(63, 'a') + '.' + std::string(63, 'a') + '.' + std::string(60, 'a'))
+          .wildcard_child());
 }
 
 TEST(DnsFoldedName, FoldsEightBytesAsOneByOne) {

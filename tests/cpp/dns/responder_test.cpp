@@ -17,9 +17,13 @@ using test::make_query;
 using test::name;
 using Verdict = Response::Verdict;
 
-std::string wire(std::string_view text) { return std::string(as_text(name(text).wire())); }
+std::string wire(std::string_view text) {
+  return std::string(as_text(name(text).wire()));
+}
 
-RRset cname(std::string_view owner, std::string_view target) { return {name(owner), Type::cname, 30, {wire(target)}}; }
+RRset cname(std::string_view owner, std::string_view target) {
+  return {name(owner), Type::cname, 30, {wire(target)}};
+}
 
 std::shared_ptr<const Zone> make_zone(std::string_view apex, std::vector<RRset> rrsets,
                                       Availability availability = Availability::available) {
@@ -40,7 +44,8 @@ class DnsResponder : public testing::Test {
     many.push_back(cname("b.blue.example", "a.blue.example"));
     many.push_back(cname("*.star.blue.example", "x.star.blue.example"));
     for (int i = 0; i < 20; ++i)
-      many.push_back(cname("hop" + std::to_string(i) + ".blue.example", "hop" + std::to_string(i + 1) + ".blue.example"));
+      many.push_back(
+          cname("hop" + std::to_string(i) + ".blue.example", "hop" + std::to_string(i + 1) + ".blue.example"));
     return ViewSet::make({test::view_of({make_zone("blue.example", std::move(many)),
                                          make_zone("red.example", {a_record("web.red.example", "192.0.2.7")}),
                                          make_zone("down.example", {}, Availability::unavailable)})})
@@ -60,7 +65,8 @@ TEST_F(DnsResponder, AnswersWithGoldenBytes) {
 }
 
 TEST_F(DnsResponder, NegativeAnswersCarryTheSoaWithTtl30) {
-  for (const auto& [text, rcode] : {std::pair("nope.blue.example", Rcode::nxdomain), std::pair("blue.example", Rcode::noerror)}) {
+  for (const auto& [text, rcode] :
+       {std::pair("nope.blue.example", Rcode::nxdomain), std::pair("blue.example", Rcode::noerror)}) {
     const auto reply = answer(make_query(text, Type::a), context);
     EXPECT_EQ(reply.response.rcode, rcode);
     EXPECT_EQ(reply.message.rcode(), rcode);
@@ -181,9 +187,10 @@ TEST_F(DnsResponder, ResponsesAndFragmentsAreDropped) {
 }
 
 TEST_F(DnsResponder, MetaTypesHaveNoData) {
-  for (const auto& [type, rcode] : {std::pair(0, Rcode::formerr), std::pair(41, Rcode::formerr), std::pair(252, Rcode::refused),
-                                    std::pair(251, Rcode::refused), std::pair(250, Rcode::notimp), std::pair(128, Rcode::notimp),
-                                    std::pair(254, Rcode::notimp), std::pair(256, Rcode::noerror), std::pair(127, Rcode::noerror)})
+  for (const auto& [type, rcode] :
+       {std::pair(0, Rcode::formerr), std::pair(41, Rcode::formerr), std::pair(252, Rcode::refused),
+        std::pair(251, Rcode::refused), std::pair(250, Rcode::notimp), std::pair(128, Rcode::notimp),
+        std::pair(254, Rcode::notimp), std::pair(256, Rcode::noerror), std::pair(127, Rcode::noerror)})
     EXPECT_EQ(answer(make_query("api.blue.example", static_cast<Type>(type)), context).message.rcode(), rcode) << type;
 }
 
@@ -230,11 +237,11 @@ TEST_F(DnsResponder, EdnsIsAnsweredWithEdnsAndNothingIsEchoed) {
 TEST_F(DnsResponder, ABrokenMessageIsAFormatError) {
   const std::string question = "03617069 04626c7565 076578616d706c65 00 0001 0001";
   const std::string opt = "00 0029 1000 00000000 0000";
-  for (const std::string& hex : {"0000 0000 0001 0000 0000 0000" + question + "00", "0000 0000 0001 0000 0000 0001" + question,
-                                 "0000 0000 0001 0000 0000 0002" + question + opt + opt,
-                                 "0000 0000 0001 0001 0000 0000" + question + opt,
-                                 "0000 0000 0001 0000 0000 0001" + question + "00 0029 1000 00000000 0001 00",
-                                 "0000 0000 0001 0000 0000 0001" + question + "00 0029 1000 00000000 0003 000a05"}) {
+  for (const std::string& hex :
+       {"0000 0000 0001 0000 0000 0000" + question + "00", "0000 0000 0001 0000 0000 0001" + question,
+        "0000 0000 0001 0000 0000 0002" + question + opt + opt, "0000 0000 0001 0001 0000 0000" + question + opt,
+        "0000 0000 0001 0000 0000 0001" + question + "00 0029 1000 00000000 0001 00",
+        "0000 0000 0001 0000 0000 0001" + question + "00 0029 1000 00000000 0003 000a05"}) {
     const auto reply = answer(from_hex(hex), context);
     EXPECT_EQ(reply.message.rcode(), Rcode::formerr) << hex;
     EXPECT_EQ(reply.bytes.size(), kHeaderBytes);
@@ -266,7 +273,9 @@ TEST_F(DnsResponder, EveryPrefixAndByteChangeIsAnsweredWellOrDropped) {
 TEST_F(DnsResponder, TheLongestNamesFit) {
   const std::string label(63, 'x');
   const std::string apex = label + '.' + label + '.' + label + ".example";
-  const auto longest = ViewSet::make({test::view_of({make_zone(apex, {a_record(std::string(52, 'y') + '.' + apex, "192.0.2.1")})})}).value();
+  const auto longest =
+      ViewSet::make({test::view_of({make_zone(apex, {a_record(std::string(52, 'y') + '.' + apex, "192.0.2.1")})})})
+          .value();
   context.view = &longest[0];
   EXPECT_EQ(answer(make_query(std::string(52, 'y') + '.' + apex, Type::a), context).message.answers.size(), 1U);
   const auto negative = answer(make_query(std::string(52, 'z') + '.' + apex, Type::a), context);

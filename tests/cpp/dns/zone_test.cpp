@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-
 #include <hcpnet/dns/zone.hpp>
 
 #include "dns/dns_support.hpp"
@@ -14,13 +13,15 @@ using test::name;
 using Outcome = Zone::Outcome;
 
 Zone blue_zone() {
-  return Zone(name("blue.example.com"), {a_record("api.blue.example.com", "192.0.2.4"),
-                                         a_record("*.apps.blue.example.com", "192.0.2.200"),
-                                         a_record("console.apps.blue.example.com", "192.0.2.201"),
-                                         a_record("a.b.c.blue.example.com", "192.0.2.9")});
+  return Zone(
+      name("blue.example.com"),
+      {a_record("api.blue.example.com", "192.0.2.4"), a_record("*.apps.blue.example.com", "192.0.2.200"),
+       a_record("console.apps.blue.example.com", "192.0.2.201"), a_record("a.b.c.blue.example.com", "192.0.2.9")});
 }
 
-Outcome outcome(const Zone& zone, std::string_view text, Type type = Type::a) { return zone.find(name(text), type).outcome; }
+Outcome outcome(const Zone& zone, std::string_view text, Type type = Type::a) {
+  return zone.find(name(text), type).outcome;
+}
 
 TEST(DnsZone, HasASoaOfItsOwn) {
   const Zone zone(name("blue.example.com"), {}, 42);
@@ -118,7 +119,8 @@ TEST(DnsZone, SetsOfTheSameNameAndTypeBecomeOne) {
 TEST(DnsZone, TenThousandNamesAreAllFound) {
   std::vector<RRset> rrsets;
   for (std::uint32_t i = 0; i < 10'000; ++i)
-    rrsets.push_back(make_a(name("host" + std::to_string(i) + ".rack" + std::to_string(i % 97) + ".example"), Ipv4(i), 30));
+    rrsets.push_back(
+        make_a(name("host" + std::to_string(i) + ".rack" + std::to_string(i % 97) + ".example"), Ipv4(i), 30));
   const Zone zone(name("example"), std::move(rrsets));
   for (std::uint32_t i = 0; i < 10'000; ++i) {
     const auto found =

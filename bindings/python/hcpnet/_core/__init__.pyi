@@ -150,7 +150,7 @@ class Stack:
         self,
         files: Sequence[_Path] = (),
         *,
-        texts: Sequence[spec.SourceText] = (),
+        texts: dict[str, str] = ...,
         observed: Sequence[_Path] = (),
         endpoints: Sequence[_Path] = (),
         state_dir: _Path = "",

@@ -1,16 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Sequence
 from datetime import timedelta
 from ipaddress import IPv4Address, IPv4Network
 
 from hcpnet._core import Diagnostic
-
-class SourceText:
-    def __init__(self, name: str, text: str) -> None: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def text(self) -> str: ...
 
 class ObjectMeta:
     @property
@@ -120,4 +112,4 @@ class ValidSet:
     @property
     def warnings(self) -> list[Diagnostic]: ...
 
-def check(sources: Sequence[SourceText]) -> ValidSet: ...
+def check(texts: dict[str, str]) -> ValidSet: ...

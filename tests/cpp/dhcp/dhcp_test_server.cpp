@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A DHCP server and nothing else, for tests that need it as a process: to be killed, or inside a network namespace.
+//   dhcp_test_server --database FILE --server ADDRESS --cidr CIDR --pool FIRST-LAST [--router A] [--dns A] [--domain
+//   NAME]
+//                    [--lease SECONDS] [--port N]
+// Prints "ready PORT" when it serves, then one line per lease event.
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <cstdio>
+#include <exception>
+#include <hcpnet/dhcp/server.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using namespace hcpnet;
+
+template <class T>
+T required(const std::optional<T>& value, const std::string& text) {
+  if (!value) throw std::invalid_argument("not understood: " + text);
+  return *value;
+}
+
+struct Settings {
+  dhcp::Config config;
+  dhcp::ServerOptions options;
+};
+
+Ipv4 to_address(const std::string& text) {
+  return required(parse_ipv4(text), text);
+}
+
+Ipv4Range to_range(const std::string& text) {
+  const std::size_t dash = text.find('-');
+  if (dash == std::string::npos) throw std::invalid_argument("not a range: " + text);
+  return {to_address(text.substr(0, dash)), to_address(text.substr(dash + 1))};
+}
+
+void set(Settings& settings, const std::string& name, const std::string& value) {
+  dhcp::Subnet& subnet = settings.config.subnets.front();
+  if (name == "--database")
+    settings.options.database = value;
+  else if (name == "--server")
+    subnet.server_id = to_address(value);
+  else if (name == "--cidr")
+    subnet.cidr = required(parse_ipv4_cidr(value), value);
+  else if (name == "--pool")
+    subnet.pools = {to_range(value)};
+  else if (name == "--router")
+    subnet.router = to_address(value);
+  else if (name == "--dns")
+    subnet.dns_servers.push_back(to_address(value));
+  else if (name == "--domain")
+    subnet.domain_name = value;
+  else if (name == "--lease")
+    subnet.lease_time = std::chrono::seconds(std::stoi(value));
+  else if (name == "--port")
+    settings.options.port_map = {{67, static_cast<std::uint16_t>(std::stoi(value))}};
+  else
+    throw std::invalid_argument("unknown option " + name);
+}
+
+void print_event(const dhcp::LeaseEvent& event) {
+  std::printf("%s %s %s\n", std::string(to_string(event.kind)).c_str(), event.lease.address.to_string().c_str(),
+              event.lease.mac.to_string().c_str());
+  std::fflush(stdout);
+}
+
+void print_record(const LogRecord& record) {
+  std::fprintf(stderr, "%s", record.message.c_str());
+  for (const auto& [name, value] : record.fields) std::fprintf(stderr, " %s=%s", name.c_str(), value.c_str());
+  std::fputc('\n', stderr);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  Settings settings;
+  settings.config.subnets.emplace_back().name = "test/subnet";
+  for (int i = 1; i + 1 < argc; i += 2) set(settings, argv[i], argv[i + 1]);
+  settings.options.on_event = print_event;
+  settings.options.log = Logger(print_record, "dhcp");
+
+  boost::asio::io_context io(1);
+  dhcp::Server server(io.get_executor(), settings.options);
+  server.start(settings.config);
+  boost::asio::signal_set signals(io, SIGTERM, SIGINT);
+  signals.async_wait([&](auto, int) { server.stop({}); });
+  std::printf("ready %u\n", server.bound().front().bound.port);
+  std::fflush(stdout);
+  io.run();
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

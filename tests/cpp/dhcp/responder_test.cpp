@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <hcpnet/dhcp/responder.hpp>
+
+#include "dhcp/packets.hpp"
+
+namespace hcpnet::dhcp {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Bytes;
+using test::DhcpAnswer;
+using test::DhcpPacket;
+using test::test_mac;
+
+constexpr Responder::Time kNow{1'700'000'000s};
+const Ipv4 kServer(192, 0, 2, 2);
+const MacAddress kMac = test_mac(1);
+
+Ipv4 at(unsigned last) {
+  return {192, 0, 2, static_cast<std::uint8_t>(last)};
+}
+
+Config config() {
+  Subnet subnet;
+  subnet.name = "hcp/vlan7";
+  subnet.cidr = Ipv4Cidr(at(0), 25);
+  subnet.server_id = kServer;
+  subnet.router = at(1);
+  subnet.dns_servers = {at(3), Ipv4(198, 51, 100, 53)};
+  subnet.domain_name = "hc.example.com";
+  subnet.pools = {{at(50), at(59)}};
+  return {{subnet}, {{test_mac(7), "worker-7"}}};
+}
+
+/// A responder whose changes reach the disk at once.
+class DhcpResponder : public testing::Test {
+ protected:
+  void configure(const Config& c) { responder_ = Responder(c); }
+  Outcome send(const DhcpPacket& packet) { return send(packet.bytes()); }
+  Outcome send(const Bytes& bytes) {
+    Outcome out = responder_.handle(bytes, 0, now_);
+    responder_.settle(out.changes, true, now_);
+    return out;
+  }
+  /// The reply; fails when there is none.
+  DhcpAnswer answer(const DhcpPacket& packet) {
+    const Outcome out = send(packet);
+    EXPECT_TRUE(out.reply) << out.dropped;
+    return out.reply ? test::read_answer(out.reply->packet).value() : DhcpAnswer();
+  }
+  Ipv4 bind(const MacAddress& mac) {
+    const Ipv4 address = answer(test::discover(mac)).yiaddr;
+    EXPECT_EQ(answer(test::select(mac, kServer, address)).type(), 5);
+    return address;
+  }
+
+  Responder responder_{config()};
+  Responder::Time now_ = kNow;
+};
+
+TEST_F(DhcpResponder, OfferTellsWhatTheNetworkIs) {
+  const DhcpAnswer offer = answer(test::discover(kMac));
+  EXPECT_EQ(offer.type(), 2);
+  EXPECT_EQ(offer.find(1), (Bytes{255, 255, 255, 128})) << "the mask follows from the CIDR";
+  EXPECT_EQ(offer.find(3), (Bytes{192, 0, 2, 1}));
+  EXPECT_EQ(offer.find(6), (Bytes{192, 0, 2, 3, 198, 51, 100, 53}));
+  EXPECT_EQ(offer.find(15), (Bytes{'h', 'c', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e', '.', 'c', 'o', 'm'}));
+  EXPECT_EQ(offer.find(51), (Bytes{0, 0, 0x0E, 0x10}));
+  EXPECT_EQ(offer.find(58), (Bytes{0, 0, 0x07, 0x08}));
+  EXPECT_EQ(offer.find(59), (Bytes{0, 0, 0x0C, 0x4E}));
+}
+
+TEST_F(DhcpResponder, OptionsHaveAFixedOrder) {
+  EXPECT_EQ(answer(test::discover(kMac).with(61, {1, 2})).codes(), (std::vector{53, 54, 51, 58, 59, 61, 1, 3, 6, 15}));
+  EXPECT_EQ(answer(test::discover(kMac).with(55, {6, 3, 15})).codes(), (std::vector{53, 54, 51, 58, 59, 6, 1, 3, 15}))
+      << "the mask comes before the router, RFC 2132 section 3.3";
+}
+
+TEST_F(DhcpResponder, KnownNamesAreSentAndClientNamesAreOnlyRemembered) {
+  EXPECT_EQ(answer(test::discover(test_mac(7))).find(12), (Bytes{'w', 'o', 'r', 'k', 'e', 'r', '-', '7'}));
+  EXPECT_EQ(answer(test::discover(kMac).with(12, {'X'})).find(12), std::nullopt);
+  const Outcome bound = send(test::select(kMac, kServer, at(51)).with(12, {'X'}));
+  EXPECT_EQ(bound.changes.at(0).event.lease.host_name, "x");
+}
+
+TEST_F(DhcpResponder, ReservationNamesItsClient) {
+  Config c = config();
+  c.subnets[0].reservations = {{test_mac(7), at(100), "db"}};
+  configure(c);
+  const DhcpAnswer offer = answer(test::discover(test_mac(7)));
+  EXPECT_EQ(offer.yiaddr, at(100));
+  EXPECT_EQ(offer.find(12), (Bytes{'d', 'b'}));
+}
+
+TEST_F(DhcpResponder, ConfiguredOptionsReplaceDerivedOnesButNotTheProtocols) {
+  Config c = config();
+  c.subnets[0].options = {{15, {'x'}}, {51, {1, 1, 1, 1}}, {54, {9, 9, 9, 9}}, {26, {5, 0x78}}};
+  configure(c);
+  const DhcpAnswer offer = answer(test::discover(kMac));
+  EXPECT_EQ(offer.find(15), Bytes{'x'});
+  EXPECT_EQ(offer.find(26), (Bytes{5, 0x78}));
+  EXPECT_EQ(offer.find(51), (Bytes{0, 0, 0x0E, 0x10}));
+  EXPECT_EQ(offer.find(54), (Bytes{192, 0, 2, 2}));
+}
+
+TEST_F(DhcpResponder, ClasslessRoutesHaveTheDefaultRouteToo) {  // DHC-26
+  Config c = config();
+  c.subnets[0].options = {{121, {8, 10, 192, 0, 2, 9}}};
+  configure(c);
+  EXPECT_EQ(answer(test::discover(kMac).with(55, {121})).find(121), (Bytes{0, 192, 0, 2, 1, 8, 10, 192, 0, 2, 9}));
+}
+
+TEST_F(DhcpResponder, ReplyKeepsToTheClientsSize) {
+  Config c = config();
+  c.subnets[0].options = {{43, Bytes(250, 1)}, {66, Bytes(200, 2)}, {67, Bytes(200, 3)}};
+  configure(c);
+  Outcome small = send(test::discover(kMac));
+  ASSERT_TRUE(small.reply);
+  EXPECT_LE(small.reply->packet.size(), 548U);
+  EXPECT_GT(small.omitted_options, 0U);
+  const Outcome large = send(test::discover(kMac).with(57, {0x05, 0xDC}));
+  EXPECT_EQ(large.omitted_options, 0U);
+  EXPECT_LE(large.reply->packet.size(), 1472U);
+  const Outcome tiny = send(test::discover(kMac).with(57, {0, 64}));
+  EXPECT_GT(tiny.reply->packet.size(), 300U) << "less than 576 is not allowed to be asked for";
+}
+
+// RFC 2131 section 4.3.2, SELECTING
+TEST_F(DhcpResponder, SelectedOfferIsBoundEvenIfItRanOutAndIsFree) {
+  answer(test::discover(kMac));
+  now_ += 60s;
+  EXPECT_EQ(answer(test::select(kMac, kServer, at(50))).type(), 5);
+}
+
+TEST_F(DhcpResponder, SelectedOfferThatSomebodyElseTookIsRefused) {
+  answer(test::discover(kMac));
+  now_ += 60s;
+  bind(test_mac(2));
+  EXPECT_EQ(answer(test::select(kMac, kServer, at(50))).type(), 6);
+}
+
+TEST_F(DhcpResponder, LostAckIsSentAgain) {
+  const Ipv4 address = bind(kMac);
+  const Outcome again = send(test::select(kMac, kServer, address));
+  EXPECT_EQ(again.reply->type, MessageType::ack);
+  EXPECT_EQ(again.changes.at(0).event.kind, LeaseEventKind::renewed);
+}
+
+TEST_F(DhcpResponder, RequestWithoutAnyAddressIsDropped) {
+  EXPECT_EQ(send(test::dhcp_packet(3, kMac)).dropped, "inconsistent");
+  EXPECT_EQ(send(test::renew(kMac, at(50)).with_address(50, at(51))).dropped, "inconsistent");
+}
+
+// INIT-REBOOT
+DhcpPacket reboot(const MacAddress& mac, Ipv4 address) {
+  return test::dhcp_packet(3, mac).with_address(50, address);
+}
+
+TEST_F(DhcpResponder, RebootOfAnUnknownClientDependsOnAuthority) {  // DHC-09, reply_if_not_authoritative
+  EXPECT_EQ(answer(reboot(kMac, at(55))).type(), 6);
+  Config c = config();
+  c.subnets[0].authoritative = false;
+  configure(c);
+  const Outcome out = send(reboot(kMac, at(55)));
+  EXPECT_FALSE(out.reply);
+  EXPECT_EQ(out.dropped, "not_authoritative");
+}
+
+TEST_F(DhcpResponder, RebootAtTheWrongAddressIsRefusedEvenWithoutAuthority) {
+  Config c = config();
+  c.subnets[0].authoritative = false;
+  configure(c);
+  bind(kMac);
+  EXPECT_EQ(answer(reboot(kMac, at(55))).type(), 6);
+  EXPECT_EQ(answer(reboot(kMac, at(50))).type(), 5);
+}
+
+TEST_F(DhcpResponder, RebootAfterExpiryGetsTheSameAddressWhileItIsFree) {
+  bind(kMac);
+  now_ += 4000s;
+  EXPECT_EQ(answer(reboot(kMac, at(50))).type(), 5);
+}
+
+TEST_F(DhcpResponder, RebootAtAReservedAddressNeedsNoHistory) {
+  Config c = config();
+  c.subnets[0].reservations = {{kMac, at(100), ""}};
+  configure(c);
+  EXPECT_EQ(answer(reboot(kMac, at(100))).type(), 5);
+}
+
+// RENEWING, REBINDING
+TEST_F(DhcpResponder, RenewalGoesToTheClientsAddress) {
+  bind(kMac);
+  now_ += 1800s;
+  const Outcome out = send(test::renew(kMac, at(50)));
+  ASSERT_TRUE(out.reply);
+  EXPECT_EQ(out.reply->delivery, Delivery::address);
+  EXPECT_EQ(out.reply->destination.to_string(), "192.0.2.50:68");
+  EXPECT_EQ(test::read_answer(out.reply->packet)->ciaddr, at(50));
+  EXPECT_EQ(out.changes.at(0).event.lease.expires, now_ + 3600s);
+}
+
+TEST_F(DhcpResponder, RenewalOfAForgottenLeaseGoesOnWhereTheServerIsAlone) {
+  EXPECT_EQ(answer(test::renew(kMac, at(55))).type(), 5);
+  EXPECT_EQ(answer(test::renew(test_mac(2), at(55))).type(), 6) << "but not at an address that somebody has";
+  Config c = config();
+  c.subnets[0].authoritative = false;
+  configure(c);
+  EXPECT_EQ(send(test::renew(kMac, at(55))).dropped, "not_authoritative");
+}
+
+TEST_F(DhcpResponder, LeaseOutsideTodaysPoolIsNotRenewed) {  // DHC-19
+  bind(kMac);
+  Config c = config();
+  c.subnets[0].pools = {{at(80), at(89)}};
+  responder_.replace(c);
+  EXPECT_EQ(send(test::renew(kMac, at(50))).dropped, "not_renewable");
+  EXPECT_EQ(answer(reboot(kMac, at(50))).type(), 6);
+  EXPECT_EQ(bind(kMac), at(80));
+}
+
+// DECLINE, RELEASE, INFORM
+TEST_F(DhcpResponder, DeclineAndReleaseHaveNoReply) {
+  bind(kMac);
+  const Outcome declined = send(test::dhcp_packet(4, kMac).with_address(54, kServer).with_address(50, at(50)));
+  EXPECT_FALSE(declined.reply);
+  EXPECT_EQ(declined.changes.at(0).event.kind, LeaseEventKind::declined);
+  const Ipv4 other = bind(kMac);
+  DhcpPacket release = test::dhcp_packet(7, kMac).with_address(54, kServer);
+  release.ciaddr = other;
+  const Outcome released = send(release);
+  EXPECT_FALSE(released.reply);
+  EXPECT_EQ(released.changes.at(0).event.kind, LeaseEventKind::released);
+  EXPECT_EQ(send(release).dropped, "not_bound");
+}
+
+TEST_F(DhcpResponder, WhatIsMeantForAnotherServerIsLeftAlone) {
+  bind(kMac);
+  const Ipv4 other(192, 0, 2, 99);
+  EXPECT_EQ(send(test::dhcp_packet(4, kMac).with_address(54, other).with_address(50, at(50))).dropped, "not_for_us");
+  DhcpPacket release = test::dhcp_packet(7, kMac).with_address(54, other);
+  release.ciaddr = at(50);
+  EXPECT_EQ(send(release).dropped, "not_for_us");
+  EXPECT_EQ(responder_.usage(0).bound, 1U);
+}
+
+TEST_F(DhcpResponder, InformIsAnsweredWithinTheSubnetOnly) {
+  DhcpPacket inform = test::dhcp_packet(8, kMac);
+  inform.ciaddr = at(77);
+  inform.giaddr = at(1);
+  const Outcome out = send(inform);
+  ASSERT_TRUE(out.reply);
+  EXPECT_EQ(out.reply->destination.to_string(), "192.0.2.77:68") << "also through a relay";
+  EXPECT_TRUE(out.changes.empty());
+  inform.ciaddr = Ipv4(203, 0, 113, 1);
+  EXPECT_EQ(send(inform).dropped, "no_subnet");
+}
+
+// Relays
+TEST_F(DhcpResponder, RelayChoosesTheSubnet) {
+  Config c = config();
+  Subnet second = c.subnets[0];
+  second.name = "hcp/vlan8";
+  second.cidr = Ipv4Cidr(Ipv4(198, 51, 100, 0), 24);
+  second.server_id = Ipv4(198, 51, 100, 2);
+  second.router = Ipv4(198, 51, 100, 1);
+  second.pools = {{Ipv4(198, 51, 100, 50), Ipv4(198, 51, 100, 59)}};
+  c.subnets.push_back(second);
+  configure(c);
+  DhcpPacket relayed = test::discover(kMac);
+  relayed.giaddr = Ipv4(198, 51, 100, 1);
+  const Outcome out = send(relayed);
+  ASSERT_TRUE(out.reply);
+  EXPECT_EQ(out.subnet, 1U);
+  EXPECT_EQ(out.reply->source, second.server_id);
+  EXPECT_EQ(out.reply->destination.to_string(), "198.51.100.1:67");
+  EXPECT_EQ(test::read_answer(out.reply->packet)->yiaddr, Ipv4(198, 51, 100, 50));
+  relayed.giaddr = Ipv4(203, 0, 113, 1);
+  EXPECT_EQ(send(relayed).dropped, "no_subnet");
+}
+
+// What is dropped, and how it is counted.
+TEST_F(DhcpResponder, DropsWhatIsNoRequest) {
+  const auto dropped = [&](auto change) {
+    DhcpPacket packet = test::discover(kMac);
+    change(packet);
+    return std::string(send(packet).dropped);
+  };
+  EXPECT_EQ(dropped([](DhcpPacket& p) { p.op = 2; }), "not_a_request");
+  EXPECT_EQ(dropped([](DhcpPacket& p) { p.htype = 6; }), "hardware_address");  // DHC-30
+  EXPECT_EQ(dropped([](DhcpPacket& p) { p.hlen = 16; }), "hardware_address");
+  EXPECT_EQ(dropped([](DhcpPacket& p) { p.mac = MacAddress(); }), "hardware_address");
+  EXPECT_EQ(dropped([](DhcpPacket& p) { p.mac = MacAddress({1, 0, 0x5E, 0, 0, 1}); }), "hardware_address");
+  EXPECT_EQ(dropped([](DhcpPacket& p) { p.options.clear(); }), "bootp");                // DHC-32
+  EXPECT_EQ(dropped([](DhcpPacket& p) { p.options[0].second = {2}; }), "from_server");  // DHC-31
+  EXPECT_EQ(dropped([](DhcpPacket& p) { p.options[0].second = {9}; }), "malformed");
+  EXPECT_EQ(dropped([](DhcpPacket& p) { p.with(50, {1, 2, 3}); }), "malformed");
+  EXPECT_EQ(send(Bytes(100)).dropped, "too_short");
+  EXPECT_EQ(send(Bytes(300)).dropped, "no_cookie");
+  EXPECT_EQ(send(Bytes(3000)).dropped, "too_large");
+  EXPECT_EQ(answer(test::discover(kMac)).type(), 2) << "and goes on";
+}
+
+TEST_F(DhcpResponder, ExhaustedPoolIsSilence) {
+  for (unsigned n = 0; n < 10; ++n) bind(test_mac(100 + n));
+  EXPECT_EQ(send(test::discover(kMac)).dropped, "pool_exhausted");
+}
+
+TEST_F(DhcpResponder, ChangeThatWasNotStoredBindsNobody) {
+  answer(test::discover(kMac));
+  const Outcome out = responder_.handle(test::select(kMac, kServer, at(50)).bytes(), 0, now_);
+  ASSERT_FALSE(out.changes.empty());
+  responder_.settle(out.changes, false, now_);
+  EXPECT_TRUE(responder_.leases().empty());
+  EXPECT_EQ(answer(test::discover(test_mac(2))).yiaddr, at(51)) << "held for the client that asks again";
+}
+
+// Section 4.1, every way a reply may take.
+TEST_F(DhcpResponder, DeliveryFollowsRelayAddressFlagAndType) {
+  struct Row {
+    bool is_relayed, has_address, has_flag;
+    Delivery expected;
+  };
+  bind(kMac);
+  for (const Row& row : {Row{false, false, false, Delivery::hardware}, Row{false, false, true, Delivery::broadcast},
+                         Row{false, true, false, Delivery::address}, Row{false, true, true, Delivery::address},
+                         Row{true, false, false, Delivery::relay}, Row{true, true, true, Delivery::relay}}) {
+    DhcpPacket packet = row.has_address ? test::renew(kMac, at(50)) : reboot(kMac, at(50));
+    if (row.is_relayed) packet.giaddr = at(1);
+    if (row.has_flag) packet.flags = 0x8000;
+    const Outcome out = send(packet);
+    ASSERT_TRUE(out.reply);
+    EXPECT_EQ(out.reply->delivery, row.expected) << row.is_relayed << row.has_address << row.has_flag;
+    EXPECT_EQ(test::read_answer(out.reply->packet)->flags, packet.flags);
+  }
+}
+
+TEST_F(DhcpResponder, SurvivesEverySingleByteChange) {
+  Bytes all = test::select(kMac, kServer, at(50)).with(55, {1, 3, 6}).with(61, {1, 2, 3}).bytes();
+  std::size_t replies = 0;
+  for (std::size_t at_byte = 0; at_byte < all.size(); ++at_byte) {
+    const std::uint8_t before = all[at_byte];
+    for (int value = 0; value < 256; value += 5) {
+      all[at_byte] = static_cast<std::uint8_t>(value);
+      const Outcome out = send(all);
+      EXPECT_TRUE(out.dropped.empty() || !out.reply);
+      if (!out.reply) continue;
+      ++replies;
+      EXPECT_TRUE(test::read_answer(out.reply->packet));
+    }
+    all[at_byte] = before;
+  }
+  EXPECT_GT(replies, 0U);
+}
+
+}  // namespace
+}  // namespace hcpnet::dhcp

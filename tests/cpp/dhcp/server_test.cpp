@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <boost/system/system_error.hpp>
+#include <hcpnet/dhcp/server.hpp>
+
+#include "dhcp/gate.hpp"
+#include "dhcp/loopback_client.hpp"
+#include "dhcp/server_fixture.hpp"
+#include "dhcp/temporary_folder.hpp"
+#include "dhcp/volatile_disk.hpp"
+
+namespace hcpnet::dhcp {
+namespace {
+
+using namespace std::chrono_literals;
+using test::LoopbackClient;
+using test::ServerThread;
+using test::test_mac;
+using testing::HasSubstr;
+
+const Ipv4 kServer(127, 0, 0, 1);
+
+class DhcpServer : public testing::Test {
+ protected:
+  /// Why a server with this configuration does not start.
+  std::string refusal(const Config& config, std::map<std::uint16_t, std::uint16_t> ports = {{67, 0}}) {
+    boost::asio::io_context io;
+    ServerOptions options;
+    options.database = path_;
+    options.port_map = std::move(ports);
+    Server server(io.get_executor(), options);
+    try {
+      server.start(config);
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "started";
+  }
+
+  test::TemporaryFolder folder_;
+  std::string path_ = folder_.file("leases.db");
+};
+
+TEST_F(DhcpServer, GivesALeaseAndCountsWhatItDid) {
+  std::vector<LeaseEventKind> events;  // written on the server's thread, read after stop()
+  ServerOptions options;
+  options.on_event = [&](const LeaseEvent& event) { events.push_back(event.kind); };
+  ServerThread server(path_, test::loopback_config(), options);
+  const LoopbackClient client(server.port());
+  const auto address = client.lease(test_mac(1));
+  EXPECT_EQ(address, Ipv4(127, 1, 0, 1));
+  EXPECT_EQ(client.ask(test::renew(test_mac(1), *address))->type(), 5);
+  client.send(test::dhcp_packet(2, test_mac(1)));
+  EXPECT_EQ(client.ask(test::discover(test_mac(1)))->type(), 2);
+
+  const auto leases = server.run([](Server& s) { return s.leases(); });
+  ASSERT_EQ(leases.size(), 1U);
+  EXPECT_EQ(leases[0].subnet, "test/loopback");
+  EXPECT_EQ(leases[0].mac, test_mac(1));
+  const ServerStats stats = server.run([](Server& s) { return s.stats(); });
+  EXPECT_EQ(stats.received, (std::map<std::string, std::uint64_t>{{"DISCOVER", 2}, {"REQUEST", 2}, {"OFFER", 1}}));
+  EXPECT_EQ(stats.sent, (std::map<std::string, std::uint64_t>{{"OFFER", 2}, {"ACK", 2}}));
+  EXPECT_EQ(stats.dropped, (std::map<std::string, std::uint64_t>{{"from_server", 1}}));
+  EXPECT_EQ(stats.commits, 2U);
+  EXPECT_EQ(stats.subnets.at("test/loopback").bound, 1U);
+  server.stop();
+  EXPECT_EQ(events, (std::vector{LeaseEventKind::bound, LeaseEventKind::renewed}));
+}
+
+TEST_F(DhcpServer, KnowsItsLeasesAfterARestart) {
+  {
+    ServerThread server(path_);
+    const LoopbackClient client(server.port());
+    EXPECT_EQ(client.lease(test_mac(1)), Ipv4(127, 1, 0, 1));
+    EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 1, 0, 2));
+    server.stop();
+  }
+  ServerThread server(path_);
+  const LoopbackClient client(server.port());
+  EXPECT_EQ(client.lease(test_mac(3)), Ipv4(127, 1, 0, 3));
+  EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 1, 0, 2));
+}
+
+TEST_F(DhcpServer, ReplacedConfigurationCountsFromTheNextMessageOn) {
+  ServerThread server(path_);
+  const LoopbackClient client(server.port());
+  client.lease(test_mac(1));
+  Config config = test::loopback_config();
+  config.subnets[0].pools = {{Ipv4(127, 2, 0, 1), Ipv4(127, 2, 0, 9)}};
+  server.run([&](Server& s) { s.replace(config); });
+  EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 2, 0, 1));
+  config.subnets[0].cidr = Ipv4Cidr(Ipv4(127, 0, 0, 0), 9);
+  EXPECT_THROW(server.run([&](Server& s) { s.replace(config); }), boost::system::system_error);
+  EXPECT_EQ(client.lease(test_mac(3)), Ipv4(127, 2, 0, 2)) << "a refused configuration changes nothing";
+}
+
+// The order that durability rests on: no ACK before the sync. The disk is held inside the sync; that the server is
+// alive and done with the request shows in the offer that another client gets meanwhile.
+TEST_F(DhcpServer, AckLeavesOnlyAfterTheSync) {
+  test::VolatileDisk disk;
+  ServerThread server(path_);
+  const LoopbackClient client(server.port()), other(server.port());
+  const auto offer = client.ask(test::discover(test_mac(1)));
+  ASSERT_TRUE(offer);
+  test::Gate gate;
+  disk.before_sync([&] { gate.wait(); });
+  client.send(test::select(test_mac(1), kServer, offer->yiaddr));
+  gate.wait_reached();
+  EXPECT_EQ(other.ask(test::discover(test_mac(2)))->type(), 2);
+  EXPECT_EQ(server.run([](Server& s) { return s.leases().size(); }), 0U);
+  EXPECT_FALSE(client.receive(0ms)) << "acknowledged before it was on disk";
+  gate.open();
+  const auto ack = client.receive();
+  ASSERT_TRUE(ack);
+  EXPECT_EQ(ack->type(), 5);
+  EXPECT_EQ(server.run([](Server& s) { return s.leases().size(); }), 1U);
+}
+
+TEST_F(DhcpServer, AcknowledgesNothingWhileTheDiskFails) {
+  test::VolatileDisk disk;
+  ServerThread server(path_);
+  const LoopbackClient client(server.port());
+  const auto address = client.lease(test_mac(1));
+  ASSERT_TRUE(address);
+  disk.fail_writes(SQLITE_FULL);
+  const auto offer = client.ask(test::discover(test_mac(2)));
+  ASSERT_TRUE(offer);
+  client.send(test::select(test_mac(2), kServer, offer->yiaddr));
+  // With a name, because within one second a renewal changes nothing, and what is on disk already can be acknowledged.
+  client.send(test::renew(test_mac(1), *address).with(12, {'x'}));
+  while (server.run([](Server& s) { return s.stats().dropped["not_stored"]; }) < 2) {
+  }
+  EXPECT_FALSE(client.receive(0ms)) << "neither a new lease nor a renewal";
+  EXPECT_FALSE(server.run([](Server& s) { return s.is_healthy(); }));
+  EXPECT_GE(server.run([](Server& s) { return s.stats().commit_failures; }), 1U);
+  disk.fail_writes(0);
+  EXPECT_EQ(client.ask(test::select(test_mac(2), kServer, offer->yiaddr))->type(), 5)
+      << "held for the client meanwhile";
+  EXPECT_TRUE(server.run([](Server& s) { return s.is_healthy(); }));
+}
+
+TEST_F(DhcpServer, StopAnswersWhatWaitsForTheDisk) {
+  test::VolatileDisk disk;
+  ServerThread server(path_);
+  const LoopbackClient client(server.port());
+  const auto offer = client.ask(test::discover(test_mac(1)));
+  test::Gate gate;
+  disk.before_sync([&] { gate.wait(); });
+  client.send(test::select(test_mac(1), kServer, offer->yiaddr));
+  gate.wait_reached();
+  std::promise<void> stopped;
+  server.run([&](Server& s) { s.stop([&] { stopped.set_value(); }); });
+  gate.open();
+  stopped.get_future().wait();
+  EXPECT_EQ(client.receive()->type(), 5);
+}
+
+TEST_F(DhcpServer, ExpiredLeaseIsAnEventAtItsTime) {
+  ManualClock clock;
+  boost::asio::io_context io{1};
+  std::vector<LeaseEvent> events;
+  ServerOptions options;
+  options.database = path_;
+  options.port_map = {{67, 0}};
+  options.clock = &clock;
+  options.on_event = [&](const LeaseEvent& event) { events.push_back(event); };
+  Server server(io.get_executor(), options);
+  server.start(test::loopback_config());
+  const LoopbackClient client(server.bound().at(0).bound.port);
+  client.send(test::select(test_mac(1), kServer, Ipv4(127, 1, 0, 9)));
+  while (events.empty()) io.run_one();
+  clock.advance(1h - 1s);
+  io.poll();
+  EXPECT_EQ(events.size(), 1U);
+  clock.advance(1s);
+  while (events.size() < 2) io.run_one();
+  EXPECT_EQ(events[1].kind, LeaseEventKind::expired);
+  EXPECT_EQ(events[1].lease.address, Ipv4(127, 1, 0, 9));
+  EXPECT_EQ(server.leases().at(0).state, LeaseState::expired);
+}
+
+TEST_F(DhcpServer, StartNamesTheAddressThatNoInterfaceHas) {
+  Config config = test::loopback_config();
+  config.subnets[0].server_id = Ipv4(203, 0, 113, 77);
+  EXPECT_THAT(refusal(config), HasSubstr("no interface has the server address 203.0.113.77"));
+}
+
+TEST_F(DhcpServer, StartNamesThePortThatIsTaken) {
+  ServerThread first(folder_.file("first.db"));
+  EXPECT_THAT(refusal(test::loopback_config(), {{67, first.port()}}),
+              testing::AllOf(HasSubstr("cannot listen on 127.0.0.1:" + std::to_string(first.port())), HasSubstr("lo"),
+                             HasSubstr("in use")));
+}
+
+TEST_F(DhcpServer, StartRefusesADatabaseInUse) {
+  ServerThread first(path_);
+  EXPECT_THAT(refusal(test::loopback_config()), HasSubstr("in use by another process"));
+}
+
+TEST_F(DhcpServer, StartRefusesSubnetsThatCantBeToldApart) {
+  Config config = test::loopback_config();
+  config.subnets.push_back(config.subnets[0]);
+  EXPECT_THAT(refusal(config), HasSubstr("two subnets have the server address 127.0.0.1"));
+  config.subnets[1].server_id = Ipv4(127, 0, 0, 2);
+  EXPECT_THAT(refusal(config), HasSubstr("two subnets have the network 127.0.0.0/8"));
+  config.subnets.pop_back();
+  config.subnets[0].lease_time = 0s;
+  EXPECT_THAT(refusal(config), HasSubstr("lease time"));
+}
+
+TEST_F(DhcpServer, SeveralSubnetsAreServedBesideEachOther) {
+  Config config = test::loopback_config();
+  config.subnets[0].cidr = Ipv4Cidr(Ipv4(127, 0, 0, 0), 9);
+  Subnet second = config.subnets[0];
+  second.name = "test/second";
+  second.server_id = Ipv4(127, 200, 0, 1);
+  second.cidr = Ipv4Cidr(Ipv4(127, 128, 0, 0), 9);
+  second.pools = {{Ipv4(127, 200, 1, 1), Ipv4(127, 200, 1, 9)}};
+  config.subnets.push_back(second);
+  ServerThread server(path_, config);
+  const auto bound = server.run([](Server& s) { return s.bound(); });
+  ASSERT_EQ(bound.size(), 2U);
+  EXPECT_EQ(bound[1].bound.address, IpAddress(Ipv4(127, 200, 0, 1)));
+  EXPECT_EQ(bound[1].interface, "lo");
+  const LoopbackClient client(server.port());
+  EXPECT_EQ(client.lease(test_mac(1)), Ipv4(127, 1, 0, 1));
+}
+
+TEST_F(DhcpServer, MalformedMessagesAreCountedAndNothingElse) {
+  ServerThread server(path_);
+  const LoopbackClient client(server.port());
+  test::DhcpPacket broken = test::discover(test_mac(1));
+  broken.options[0].second = {};
+  for (int n = 0; n < 100; ++n) client.send(broken);
+  EXPECT_EQ(client.ask(test::discover(test_mac(1)))->type(), 2);
+  EXPECT_EQ(server.run([](Server& s) { return s.stats().dropped["malformed"]; }), 100U);
+}
+
+}  // namespace
+}  // namespace hcpnet::dhcp

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forwarding against upstreams that follow a script; time is held by the test.
+#include <gtest/gtest.h>
+
+#include <boost/system/system_error.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <hcpnet/dns/server.hpp>
+#include <set>
+
+#include "dns/resolv_conf_file.hpp"
+#include "dns/server_support.hpp"
+
+namespace hcpnet::dns {
+namespace {
+
+using namespace std::chrono_literals;
+using test::addresses;
+using test::Bytes;
+using test::from_hex;
+using test::make_query;
+using test::reply_with;
+using test::reply_with_code;
+using test::TcpClient;
+using test::UdpClient;
+using Asked = test::ScriptedUpstream::Asked;
+using Reply = std::optional<Bytes>;
+
+const std::vector<std::string> kGood{"192.0.2.80"};
+
+Reply good(const Asked& asked) {
+  return reply_with(asked.query, kGood);
+}
+Reply silent(const Asked&) {
+  return std::nullopt;
+}
+test::ScriptedUpstream::Script always(Rcode rcode) {
+  return [rcode](const Asked& asked) { return reply_with_code(asked.query, rcode); };
+}
+/// A case file's reply, with the id of the query.
+Bytes case_reply(const std::string& file, const Asked& asked) {
+  Bytes bytes = from_hex(test::read_data(file));
+  bytes[0] = static_cast<std::uint8_t>(asked.query.id >> 8);
+  bytes[1] = static_cast<std::uint8_t>(asked.query.id);
+  return bytes;
+}
+
+class DnsForwarder : public test::DnsServerTest {
+ protected:
+  test::ScriptedUpstream& add(test::ScriptedUpstream::Script script) {
+    upstreams.push_back(std::make_unique<test::ScriptedUpstream>(io, std::move(script)));
+    return *upstreams.back();
+  }
+  Forwarding all_upstreams() const {
+    Forwarding forwarding;
+    for (const auto& upstream : upstreams) forwarding.upstreams.push_back(upstream->endpoint());
+    return forwarding;
+  }
+  void start_forwarding() {
+    start(config_with(all_upstreams()));
+    client = std::make_unique<UdpClient>(io, bound());
+  }
+  /// Asks, and moves the clock on in small steps for as long as there is no reply; adds to `waited` what it took.
+  Message ask(const Message& query, std::chrono::milliseconds at_most = 10s) {
+    client->send(query);
+    std::optional<Bytes> reply;
+    for (waited = 0ms; waited <= at_most; waited += 100ms) {
+      test::run_ready(io);
+      if ((reply = client->try_receive())) return parse_message(*reply).value();
+      clock.advance(100ms);
+    }
+    ADD_FAILURE() << "no reply in time";
+    return {};
+  }
+  Message ask(std::string_view qname = "www.example.net", Type type = Type::a) { return ask(make_query(qname, type)); }
+  std::size_t asked(std::size_t upstream = 0) const { return upstreams.at(upstream)->asked.size(); }
+
+  std::vector<std::unique_ptr<test::ScriptedUpstream>> upstreams;
+  std::unique_ptr<UdpClient> client;
+  std::chrono::milliseconds waited{};
+};
+
+TEST_F(DnsForwarder, NamesOutsideTheZonesAreForwardedAndKept) {
+  // Field case DNS-25: an upstream's AA is not passed on.
+  add([](const Asked& query) {
+    Bytes reply = *good(query);
+    reply[2] |= 0x04;
+    return reply;
+  });
+  start_forwarding();
+  Message reply = ask();
+  EXPECT_EQ(addresses(reply), kGood);
+  EXPECT_EQ(reply.flags, flag::kResponse | flag::kRecursionDesired | flag::kRecursionAvailable);
+  EXPECT_EQ(reply.answers.at(0).ttl, 60U);
+  clock.advance(13s);
+  reply = ask("WWW.example.NET");
+  EXPECT_EQ(addresses(reply), kGood);
+  EXPECT_EQ(reply.answers.at(0).ttl, 47U);
+  EXPECT_EQ(asked(), 1U);
+  EXPECT_EQ(server->stats().cache_hits, 1U);
+  EXPECT_EQ(server->stats().cache_entries, 1U);
+  clock.advance(47s);
+  EXPECT_EQ(addresses(ask()), kGood);
+  EXPECT_EQ(asked(), 2U) << "its time was over";
+}
+
+TEST_F(DnsForwarder, NothingInAZoneOfTheViewIsForwarded) {
+  add(good);
+  start_forwarding();
+  for (const char* text : {"api.blue.example", "nope.blue.example", "blue.example"})
+    for (const Type type : {Type::a, Type::aaaa, Type{65}}) ask(text, type);
+  Message no_recursion = make_query("www.example.net", Type::a);
+  no_recursion.flags = 0;
+  EXPECT_EQ(ask(no_recursion).rcode(), Rcode::refused);
+  EXPECT_EQ(asked(), 0U);
+}
+
+TEST_F(DnsForwarder, EachQueryHasAnIdAndAPortOfItsOwn) {
+  add(good);
+  start_forwarding();
+  std::set<std::uint16_t> ids;
+  std::set<std::uint16_t> ports;
+  for (int i = 0; i < 64; ++i) {
+    ask("n" + std::to_string(i) + ".example.net");
+    ids.insert(upstreams[0]->asked.back().query.id);
+    ports.insert(upstreams[0]->asked.back().client.port());
+  }
+  EXPECT_GT(ids.size(), 55U);
+  EXPECT_GT(ports.size(), 55U);
+  int ascending = 0;
+  for (std::size_t i = 1; i < 64; ++i)
+    ascending += upstreams[0]->asked[i].query.id == upstreams[0]->asked[i - 1].query.id + 1 ? 1 : 0;
+  EXPECT_LT(ascending, 4);
+}
+
+TEST_F(DnsForwarder, Case17FailoverIsFastEnoughForTheClient) {
+  add(silent);
+  add(always(Rcode::servfail));
+  add(good);
+  start_forwarding();
+  EXPECT_EQ(addresses(ask()), kGood);
+  EXPECT_LT(waited, 5s);
+  EXPECT_GE(waited, 2s);
+  ask("other.example.net");
+  EXPECT_LT(waited, 200ms) << "the silent one is asked last for a while";
+  EXPECT_EQ(asked(0), 1U);
+  clock.advance(10s);
+  ask("third.example.net");
+  EXPECT_EQ(asked(0), 2U) << "then it has its chance again";
+}
+
+TEST_F(DnsForwarder, Case17RefusedIsTriedElsewhere) {
+  add(always(Rcode::refused));
+  add(good);
+  start_forwarding();
+  EXPECT_EQ(addresses(ask()), kGood);
+  EXPECT_LT(waited, 200ms);
+}
+
+TEST_F(DnsForwarder, Case17NxdomainIsFinal) {
+  add(always(Rcode::nxdomain));
+  add(good);
+  start_forwarding();
+  EXPECT_EQ(ask().rcode(), Rcode::nxdomain);
+  EXPECT_EQ(asked(0), 1U);
+  EXPECT_EQ(asked(1), 0U);
+}
+
+TEST_F(DnsForwarder, Case17FailuresAreKeptForOneToFiveSeconds) {
+  add(always(Rcode::servfail));
+  add(always(Rcode::refused));
+  start_forwarding();
+  EXPECT_EQ(ask().rcode(), Rcode::servfail);
+  EXPECT_EQ(asked(0) + asked(1), 2U);
+  clock.advance(900ms);
+  EXPECT_EQ(ask().rcode(), Rcode::servfail);
+  EXPECT_EQ(asked(0) + asked(1), 2U);
+  clock.advance(5100ms);
+  EXPECT_EQ(ask().rcode(), Rcode::servfail);
+  EXPECT_GT(asked(0) + asked(1), 2U);
+}
+
+TEST_F(DnsForwarder, Case17AGoodEntryOutlivesAFailureOfTheUpstream) {
+  Rcode now = Rcode::noerror;
+  add([&](const Asked& query) { return now == Rcode::noerror ? good(query) : reply_with_code(query.query, now); });
+  start_forwarding();
+  EXPECT_EQ(addresses(ask()), kGood);
+  now = Rcode::servfail;
+  clock.advance(15s);
+  EXPECT_EQ(addresses(ask()), kGood);
+  now = Rcode::noerror;
+  clock.advance(10s);
+  EXPECT_EQ(addresses(ask()), kGood);
+}
+
+TEST_F(DnsForwarder, Case15LiesAreIgnoredUntilTheTruthComes) {
+  test::udp::socket elsewhere(io, {test::asio::ip::address_v4::loopback(), 0});
+  add([&](const Asked& query) -> Reply {
+    Bytes wrong_id = case_reply("DNS-15-a-wrong-id.hex", query);
+    wrong_id[1] = static_cast<std::uint8_t>(wrong_id[1] + 1);
+    upstreams[0]->send_to(query.client, wrong_id);
+    elsewhere.send_to(test::asio::buffer(case_reply("DNS-15-b-other-source-port.hex", query)), query.client);
+    for (const char* file : {"DNS-15-c-other-question.hex", "DNS-15-d-qr0.hex", "DNS-15-e-junk.hex"})
+      upstreams[0]->send_to(query.client, case_reply(file, query));
+    return case_reply("DNS-15-good.hex", query);
+  });
+  start_forwarding();
+  EXPECT_EQ(addresses(ask("good.example.net")), kGood);
+  EXPECT_EQ(asked(), 1U);
+  EXPECT_EQ(dropped("foreign_reply"), 4U) << "the one from another port never reaches us";
+  EXPECT_EQ(server->stats().cache_entries, 1U) << "nothing for the victim";
+}
+
+TEST_F(DnsForwarder, Case14ACutReplyIsAskedForAgainOverTcp) {
+  for (const char* file : {"DNS-14-udp-tc-empty.hex", "DNS-14-udp-cut-512-mid-rr-no-tc.hex"}) {
+    upstreams.clear();
+    add([file](const Asked& query) { return case_reply(query.over_tcp ? "DNS-14-tcp-full-60.hex" : file, query); });
+    start_forwarding();
+    const Message over_udp = ask("big.example.net");
+    EXPECT_NE(over_udp.flags & flag::kTruncated, 0);
+    EXPECT_EQ(over_udp.answers.size(), (512U - 33) / 16) << "whole records within 512 bytes";
+    TcpClient tcp(io, bound());
+    tcp.send(TcpClient::frame(make_query("big.example.net", Type::a)));
+    EXPECT_EQ(tcp.receive().value().answers.size(), 60U);
+    EXPECT_EQ(asked(), 2U) << "UDP, then TCP; then the cache";
+    server->stop({});
+  }
+}
+
+TEST_F(DnsForwarder, Case14AReplyLargerThanAskedForIsUsable) {
+  add([](const Asked& query) { return case_reply("DNS-14-udp-oversize-no-edns.hex", query); });
+  start_forwarding();
+  EXPECT_NE(ask("big.example.net").flags & flag::kTruncated, 0);
+  EXPECT_EQ(asked(), 1U);
+}
+
+TEST_F(DnsForwarder, ATruncatedReplyOverTcpTooIsAFailure) {
+  add([](const Asked& query) { return case_reply("DNS-14-udp-tc-empty.hex", query); });
+  start_forwarding();
+  EXPECT_EQ(ask("big.example.net").rcode(), Rcode::servfail);
+  EXPECT_EQ(server->stats().forward_failures, 1U);
+}
+
+TEST_F(DnsForwarder, SilenceEndsInServfailBeforeTheClientGivesUp) {
+  for (int i = 0; i < 5; ++i) add(silent);
+  start_forwarding();
+  EXPECT_EQ(ask().rcode(), Rcode::servfail);
+  EXPECT_LE(waited, 4'600ms);
+  EXPECT_EQ(server->stats().forwarded, 3U) << "2 s, 2 s, and what is left of 4.5 s";
+  EXPECT_EQ(server->stats().pending_forwards, 0U);
+}
+
+TEST_F(DnsForwarder, ALostDatagramIsSentAgain) {
+  add([](const Asked& query) { return query.number == 1 ? std::nullopt : good(query); });
+  start_forwarding();
+  EXPECT_EQ(addresses(ask()), kGood);
+  EXPECT_EQ(asked(), 2U);
+}
+
+TEST_F(DnsForwarder, APortThatIsClosedCostsNoTime) {
+  {
+    test::udp::socket closed(io, {test::asio::ip::address_v4::loopback(), 0});
+    add(good);
+    start(
+        config_with({{Endpoint{Ipv4(127, 0, 0, 1), closed.local_endpoint().port()}, upstreams[0]->endpoint()}, false}));
+  }
+  client = std::make_unique<UdpClient>(io, bound());
+  EXPECT_EQ(addresses(ask()), kGood);
+  EXPECT_LT(waited, 300ms);
+}
+
+TEST_F(DnsForwarder, AnUpstreamOlderThanEdnsIsAskedWithoutIt) {
+  add([](const Asked& query) {
+    if (!query.query.edns) return good(query);
+    Message bare;
+    bare.id = query.query.id;
+    bare.flags = flag::kResponse | static_cast<std::uint16_t>(Rcode::formerr);
+    return Reply(encode_message(bare).value());
+  });
+  start_forwarding();
+  EXPECT_EQ(addresses(ask()), kGood);
+  EXPECT_EQ(asked(), 2U);
+}
+
+TEST_F(DnsForwarder, TheSameQuestionOfSeveralClientsGoesOutOnce) {
+  Reply later;
+  test::udp::endpoint where;
+  add([&](const Asked& query) -> Reply {
+    later = good(query);
+    where = query.client;
+    return std::nullopt;
+  });
+  start_forwarding();
+  UdpClient second(io, bound(), "127.0.0.2");
+  TcpClient third(io, bound());
+  client->send(make_query("www.example.net", Type::a, 1));
+  second.send(make_query("wWw.example.net", Type::a, 2));
+  third.send(TcpClient::frame(make_query("www.example.net", Type::a, 3)));
+  ASSERT_TRUE(test::run_until(io, [&] { return server->stats().pending_forwards == 3 && later; }));
+  upstreams[0]->send_to(where, *later);
+  EXPECT_EQ(client->receive().id, 1);
+  const Message other = second.receive();
+  EXPECT_EQ(other.id, 2);
+  EXPECT_EQ(other.questions[0].name.to_string(), "wWw.example.net.");
+  EXPECT_EQ(third.receive().value().id, 3);
+  EXPECT_EQ(asked(), 1U);
+  EXPECT_EQ(server->stats().coalesced, 2U);
+  EXPECT_EQ(server->stats().pending_forwards, 0U);
+}
+
+TEST_F(DnsForwarder, BeyondTheLimitClientsGetServfailAtOnce) {
+  options.max_pending_forwards = 2;
+  add(silent);
+  start_forwarding();
+  client->send(make_query("a.example.net", Type::a, 1));
+  client->send(make_query("a.example.net", Type::a, 2));
+  client->send(make_query("b.example.net", Type::a, 3));
+  const Message refused = client->receive();
+  EXPECT_EQ(refused.id, 3);
+  EXPECT_EQ(refused.rcode(), Rcode::servfail);
+  EXPECT_EQ(dropped("forward_limit"), 1U);
+}
+
+TEST_F(DnsForwarder, WithoutAnyUpstreamTheAnswerIsServfail) {
+  options.resolv_conf_path = "/nonexistent/resolv.conf";
+  start(config_with({{}, true}));
+  client = std::make_unique<UdpClient>(io, bound());
+  EXPECT_EQ(ask().rcode(), Rcode::servfail);
+}
+
+TEST_F(DnsForwarder, TheCacheOutlivesAReplacementOnlyIfForwardingIsTheSame) {
+  add(good);
+  add(good);
+  start(config_with({{upstreams[0]->endpoint()}, false}));
+  client = std::make_unique<UdpClient>(io, bound());
+  ask();
+  server->replace(config_with({{upstreams[0]->endpoint()}, false}));
+  ask();
+  EXPECT_EQ(asked(0), 1U);
+  server->replace(config_with({{upstreams[1]->endpoint()}, false}));
+  ask();
+  EXPECT_EQ(asked(1), 1U);
+}
+
+TEST_F(DnsForwarder, QueriesInFlightFinishUnderTheOldConfiguration) {
+  Reply later;
+  test::udp::endpoint where;
+  add([&](const Asked& query) -> Reply {
+    later = good(query);
+    where = query.client;
+    return std::nullopt;
+  });
+  start_forwarding();
+  client->send(make_query("www.example.net", Type::a));
+  ASSERT_TRUE(test::run_until(io, [&] { return later.has_value(); }));
+  server->replace(config_with());
+  UdpClient other(io, bound());
+  EXPECT_EQ(other.ask(make_query("www.example.net", Type::a)).rcode(), Rcode::refused);
+  upstreams[0]->send_to(where, *later);
+  EXPECT_EQ(addresses(client->receive()), kGood);
+}
+
+TEST_F(DnsForwarder, StopForgetsThoseWhoWait) {
+  add(silent);
+  start_forwarding();
+  client->send(make_query("www.example.net", Type::a));
+  ASSERT_TRUE(test::run_until(io, [&] { return asked() == 1; }));
+  server->replace(config_with());  // one of them under an old configuration
+  server->stop({});
+  EXPECT_EQ(server->stats().pending_forwards, 0U);
+  test::run_ready(io);
+  clock.advance(10s);
+  server.reset();
+  test::run_ready(io);
+  clock.advance(10s);
+}
+
+TEST_F(DnsForwarder, TcpQueriesThatWaitDoNotHoldUpOthers) {
+  add(silent);
+  start_forwarding();
+  TcpClient tcp(io, bound());
+  tcp.send(TcpClient::frame(make_query("slow.example.net", Type::a, 1)));
+  tcp.send(TcpClient::frame(make_query("api.blue.example", Type::a, 2)));
+  EXPECT_EQ(tcp.receive().value().id, 2);
+  tcp.socket.close();
+  test::run_ready(io);
+  clock.advance(10s);  // the reply finds nobody
+  test::run_ready(io);
+  EXPECT_EQ(server->stats().pending_forwards, 0U);
+}
+
+TEST_F(DnsForwarder, AnUpstreamThatIsThisServerIsRefused) {
+  start(config_with());
+  Config looped = config_with({{bound()}, false});
+  EXPECT_THROW(server->replace(looped), boost::system::system_error);
+  // A listener on every address is reached by any of the host's.
+  server->stop({});
+  Config wildcard = config_with();
+  wildcard.listeners = {Endpoint{Ipv4(), 53}};
+  start(wildcard);
+  looped = wildcard;
+  looped.forwarding.upstreams = {Endpoint{Ipv4(127, 0, 0, 53), bound().port}};
+  try {
+    server->replace(looped);
+    FAIL() << "a loop";
+  } catch (const boost::system::system_error& e) {
+    EXPECT_EQ(e.code(), Errc::upstream_is_self);
+  }
+}
+
+// Field case DNS-26, "mutual": two servers that forward to each other.
+TEST_F(DnsForwarder, Case26AMutualLoopEndsSoonAndWithFewPackets) {
+  start(config_with());
+  const Server& first = *server;
+  options.port_map[53] = 0;
+  Server second(io.get_executor(), options);
+  Config config = config_with({{first.listeners()[0].bound}, false});
+  config.listeners = {Endpoint{Ipv4(127, 0, 0, 2), 53}};
+  second.start(config);
+  server->replace(config_with({{second.listeners()[0].bound}, false}));
+  client = std::make_unique<UdpClient>(io, bound());
+  EXPECT_EQ(ask("loop.test").rcode(), Rcode::servfail);
+  EXPECT_LT(waited, 5s);
+  EXPECT_LT(first.stats().queries_udp + second.stats().queries_udp, 25U) << "each query has at most one reply";
+  second.stop({});
+}
+
+class DnsResolvConfFile : public testing::Test {
+ protected:
+  DnsResolvConfFile() {
+    std::string name = (std::filesystem::temp_directory_path() / "hcpnet-resolv-XXXXXX").string();
+    folder = mkdtemp(name.data());
+  }
+  ~DnsResolvConfFile() override { std::filesystem::remove_all(folder); }
+  [[nodiscard]] std::string path() const { return (folder / "resolv.conf").string(); }
+  /// As editors and DHCP clients do it.
+  void replace_with(const std::string& text) const {
+    std::ofstream(path() + ".new") << text;
+    std::filesystem::rename(path() + ".new", path());
+  }
+  static std::vector<std::string> texts(const std::vector<Endpoint>& servers) {
+    std::vector<std::string> found;
+    for (const Endpoint& server : servers) found.push_back(server.to_string());
+    return found;
+  }
+  std::filesystem::path folder;
+};
+
+TEST_F(DnsResolvConfFile, IsReadAgainWhenItChangesAtMostOnceASecond) {
+  replace_with("nameserver 192.0.2.1\n");
+  ResolvConfFile file(path());
+  const Clock::SteadyTime start{};
+  EXPECT_EQ(texts(file.servers(start)), std::vector<std::string>{"192.0.2.1:53"});
+  replace_with("nameserver 192.0.2.2\nnameserver 192.0.2.3\n");
+  EXPECT_EQ(texts(file.servers(start + 999ms)), std::vector<std::string>{"192.0.2.1:53"});
+  EXPECT_EQ(texts(file.servers(start + 1s)), (std::vector<std::string>{"192.0.2.2:53", "192.0.2.3:53"}));
+  std::filesystem::remove(path());
+  EXPECT_EQ(file.servers(start + 5s).size(), 2U) << "a file that is gone for a moment changes nothing";
+  replace_with("");
+  EXPECT_TRUE(file.servers(start + 6s).empty());
+}
+
+}  // namespace
+}  // namespace hcpnet::dns

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <hcpnet/spec/claim.hpp>
+#include <hcpnet/spec/observed.hpp>
+
+#include "spec/spec_text.hpp"
+#include "support/files.hpp"
+
+namespace hcpnet::spec {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+struct Reading {
+  Observed observed;
+  Diagnostics warnings;
+};
+Reading read(const std::string& objects, const std::string& endpoints = "{}\n") {
+  Reading reading;
+  auto result = load_observed({{"o.yaml", objects}}, {{"e.yaml", endpoints}}, reading.warnings);
+  EXPECT_TRUE(result.has_value()) << result.error().to_string();
+  if (result.has_value()) reading.observed = *std::move(result);
+  return reading;
+}
+Reading read_sample() {
+  return read(test::read_file(test::data_path("spec/observed.yaml")));
+}
+
+std::vector<std::string> texts(const std::vector<Endpoint>& endpoints) {
+  std::vector<std::string> list;
+  for (const Endpoint& endpoint : endpoints) list.push_back(endpoint.to_string());
+  return list;
+}
+MacAddress mac(std::uint8_t last) {
+  return MacAddress({2, 0, 0, 0, 0, last});
+}
+
+TEST(Observed, JoinsSlicesOfBothFamiliesByTheNameOfThePort) {
+  const Observed observed = read_sample().observed;
+  EXPECT_THAT(texts(observed.endpoints.at("hcp-blue/kube-apiserver:6443")),
+              ElementsAre("10.128.0.11:7443", "10.128.0.12:7443", "[fd01::12]:7443"));
+  EXPECT_THAT(texts(observed.endpoints.at("hcp-blue/kube-apiserver:9100")),
+              ElementsAre("10.128.0.11:9101", "10.128.0.12:9101"));
+  EXPECT_THAT(texts(observed.endpoints.at("hcp-blue/headless:80")), ElementsAre("10.128.0.20:8080"));
+  EXPECT_THAT(observed.endpoints.at("hcp-red/unseen:8091"),
+              IsEmpty());  // no Service: the slice's own number; nothing ready
+  EXPECT_EQ(observed.endpoints.size(), 4u);
+}
+
+TEST(Observed, KnowsClusterAddressesButNotOfHeadlessServices) {
+  EXPECT_THAT(read_sample().observed.service_addresses,
+              ElementsAre(Pair("hcp-blue/kube-apiserver", Ipv4(172, 30, 0, 10))));
+}
+
+TEST(Observed, LetsTheOlderOneHaveAMacOrAnAddress) {
+  const Reading reading = read_sample();
+  EXPECT_THAT(reading.observed.mac_namespaces, UnorderedElementsAre(Pair(mac(1), "hcp-blue"), Pair(mac(2), "hcp-red")));
+  EXPECT_THAT(reading.observed.host_names, UnorderedElementsAre(Pair(mac(1), "blue-1"), Pair(mac(2), "red-1")));
+  EXPECT_THAT(reading.observed.namespace_workers.at("hcp-blue"),
+              ElementsAre(IpAddress(Ipv4(192, 0, 2, 101)), IpAddress(*parse_ipv6("2001:db8::101"))));
+  EXPECT_THAT(reading.observed.namespace_workers.at("hcp-red"), ElementsAre(IpAddress(Ipv4(192, 0, 2, 111))));
+  std::vector<std::string> told;
+  for (const Diagnostic& d : reading.warnings) told.push_back(std::to_string(d.line) + ' ' + d.code + ' ' + d.path);
+  EXPECT_THAT(told, UnorderedElementsAre("48 claim-lost /items/6/status/interfaces/0/mac",
+                                         "52 bad-address /items/7/status/interfaces/1/mac",
+                                         "60 claim-lost /items/9/status/addresses/0/address"));
+}
+
+TEST(Observed, KnowsControlPlanesAndAppsAddresses) {
+  const Observed observed = read_sample().observed;
+  EXPECT_THAT(observed.control_plane_clusters,
+              ElementsAre(Pair("hcp-blue", "hcp/blue"), Pair("hcp-red-two", "hcp/red.two")));
+  EXPECT_THAT(observed.apps_addresses, ElementsAre(Pair("hcp/blue", Ipv4(192, 0, 2, 200))));
+}
+
+TEST(Observed, TakesTypedListsJsonAndSeveralDocuments) {
+  const std::string json =
+      R"({"kind": "ServiceList", "apiVersion": "v1", "items": [{"kind": "Service", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "b"}, "spec": {"clusterIP": "172.30.0.9"}}]})";
+  Diagnostics warnings;
+  const auto result = load_observed(
+      {{"o.json", json},
+       {"p.yaml",
+        "---\n---\napiVersion: v1\nkind: Service\nmetadata: {name: c, namespace: b}\nspec: {clusterIP: 172.30.0.8}\n"}},
+      {}, warnings);
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->service_addresses.size(), 2u);
+}
+
+TEST(Observed, RefusesFilesThatCannotBeRead) {
+  Diagnostics warnings;
+  EXPECT_FALSE(load_observed({{"o.yaml", "a: 'b"}}, {}, warnings).has_value());
+  EXPECT_FALSE(load_observed({{"o.yaml", "just a word\n"}}, {}, warnings).has_value());
+  EXPECT_FALSE(load_observed({}, {{"e.yaml", "[a]\n"}}, warnings).has_value());
+}
+
+TEST(EndpointMap, ReplacesWhatSlicesSay) {
+  const Observed observed = read(test::read_file(test::data_path("spec/observed.yaml")),
+                                 "hcp-blue/kube-apiserver:6443: [192.0.2.10:7443, \"[2001:db8::1]:7443\", "
+                                 "192.0.2.10:7443]\nhcp-blue/oauth:6443: []\n")
+                                .observed;
+  EXPECT_THAT(texts(observed.endpoints.at("hcp-blue/kube-apiserver:6443")),
+              ElementsAre("192.0.2.10:7443", "[2001:db8::1]:7443"));
+  EXPECT_THAT(observed.endpoints.at("hcp-blue/oauth:6443"), IsEmpty());
+}
+
+TEST(EndpointMap, NamesTheLineOfEveryMistake) {
+  Diagnostics warnings;
+  const auto result = load_observed({},
+                                    {{"a.yaml", "ns/svc:1: [192.0.2.1:80]\n"},
+                                     {"e.yaml",
+                                      "svc:80: []\nns/svc: []\nns/svc:0: []\nns/svc:080: []\nns/svc:65536: "
+                                      "[]\nNS/svc:1: []\nns/s.v:1: []\nns/svc:1: []\n"
+                                      "ns/svc:2: 192.0.2.1:80\nns/svc:3:\n- 192.0.2.1\n- 192.0.2.1:0\n- host:80\n- "
+                                      "2001:db8::1:80\n- 5\nns/svc:3: []\n"}},
+                                    warnings);
+  ASSERT_FALSE(result.has_value());
+  std::vector<std::string> found;
+  for (const Diagnostic& d : result.error()) found.push_back(d.file + ':' + std::to_string(d.line) + ' ' + d.code);
+  EXPECT_THAT(found,
+              UnorderedElementsAre("e.yaml:1 bad-endpoint", "e.yaml:2 bad-endpoint", "e.yaml:3 bad-endpoint",
+                                   "e.yaml:4 bad-endpoint", "e.yaml:5 bad-endpoint", "e.yaml:6 bad-endpoint",
+                                   "e.yaml:7 bad-endpoint", "e.yaml:8 duplicate-key", "e.yaml:9 wrong-type",
+                                   "e.yaml:11 bad-endpoint", "e.yaml:12 bad-endpoint", "e.yaml:13 bad-endpoint",
+                                   "e.yaml:14 bad-endpoint", "e.yaml:15 bad-endpoint", "e.yaml:16 duplicate-key"));
+}
+
+// --- apps addresses
+// -----------------------------------------------------------------------------------------------------------
+
+const std::string kIngress = "  appsIngress: {enabled: true, metallb: {addressPoolName: p, ipAddressPoolRange: ";
+
+ValidSet two_clusters() {
+  return test::valid(test::infra_text() + test::attachment_text("blue", kIngress + "192.0.2.200-192.0.2.204}}\n") +
+                     test::attachment_text("red", kIngress + "192.0.2.210-192.0.2.214}}\n") +
+                     test::attachment_text("white"));
+}
+
+TEST(ApplyObserved, GivesEachClusterItsAppsAddress) {
+  ValidSet set = two_clusters();
+  Observed observed;
+  observed.apps_addresses = {{"hcp/blue", Ipv4(192, 0, 2, 200)}, {"hcp/white", Ipv4(192, 0, 2, 220)}};
+  apply_observed(set, observed);
+  const std::vector<ValidCluster>& clusters = set.infras.at(0).clusters;
+  EXPECT_EQ(clusters[0].apps_vip, Ipv4(192, 0, 2, 200));
+  EXPECT_EQ(clusters[1].apps_vip, std::nullopt);
+  EXPECT_EQ(clusters[2].apps_vip, std::nullopt);  // its apps ingress is off
+  EXPECT_TRUE(set.warnings.empty());
+  apply_observed(set, {});
+  EXPECT_EQ(clusters[0].apps_vip, std::nullopt);  // gone again
+}
+
+TEST(ApplyObserved, TakesTheAddressFromTheStatusOfAnAttachmentThatWasRead) {
+  std::string text = test::attachment_text(
+      "blue", kIngress + "192.0.2.200-192.0.2.204}}\nstatus: {appsIngressStatus: {externalIP: 192.0.2.201}}\n");
+  ValidSet set = test::valid(test::infra_text() + text);
+  apply_observed(set, {});
+  EXPECT_EQ(set.infras.at(0).clusters.at(0).apps_vip, Ipv4(192, 0, 2, 201));
+}
+
+TEST(ApplyObserved, DoesNotUseAnAddressThatBelongsToSomethingElse) {
+  for (const Ipv4 taken :
+       {Ipv4(192, 0, 2, 1), Ipv4(192, 0, 2, 2), Ipv4(192, 0, 2, 3), Ipv4(192, 0, 2, 4), Ipv4(192, 0, 2, 149)}) {
+    ValidSet set = two_clusters();
+    Observed observed;
+    observed.apps_addresses = {{"hcp/red", taken}};
+    apply_observed(set, observed);
+    EXPECT_EQ(set.infras.at(0).clusters.at(1).apps_vip, std::nullopt) << taken.to_string();
+    ASSERT_EQ(set.warnings.items().size(), 1u);
+    EXPECT_EQ(set.warnings.items()[0].code, "vip-unusable");
+  }
+  ValidSet set = two_clusters();
+  Observed observed;
+  observed.apps_addresses = {{"hcp/blue", Ipv4(192, 0, 2, 200)}, {"hcp/red", Ipv4(192, 0, 2, 200)}};
+  apply_observed(set, observed);
+  EXPECT_EQ(set.infras.at(0).clusters.at(0).apps_vip, Ipv4(192, 0, 2, 200));
+  EXPECT_EQ(set.infras.at(0).clusters.at(1).apps_vip, std::nullopt);
+}
+
+// --- who wins
+// -----------------------------------------------------------------------------------------------------------------
+
+ObjectMeta claimant(const std::string& created, const std::string& namespace_, const std::string& name) {
+  ObjectMeta metadata;
+  metadata.creation_timestamp = created;
+  metadata.namespace_ = namespace_;
+  metadata.name = name;
+  return metadata;
+}
+
+TEST(HasPrecedence, OrdersByAgeThenNamespaceThenName) {
+  std::vector<ObjectMeta> claims{claimant("", "a", "a"),
+                                 claimant("2026-01-02T00:00:00Z", "a", "a"),
+                                 claimant("2026-01-01T00:00:00Z", "b", "b"),
+                                 claimant("2026-01-01T00:00:00Z", "b", "a"),
+                                 claimant("2025-12-31T23:59:59Z", "z", "z"),
+                                 claimant("2026-01-01T00:00:00Z", "a", "c")};
+  std::ranges::sort(claims, has_precedence);
+  std::vector<std::string> keys;
+  for (const ObjectMeta& claim : claims) keys.push_back(claim.key());
+  EXPECT_THAT(keys, ElementsAre("z/z", "a/c", "b/a", "b/b", "a/a", "a/a"));
+  EXPECT_TRUE(claims.back().creation_timestamp.empty());
+  EXPECT_FALSE(has_precedence(claims[0], claims[0]));
+}
+
+}  // namespace
+}  // namespace hcpnet::spec
