@@ -3,7 +3,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import hcpnet
 import pytest
@@ -11,6 +11,7 @@ import yaml
 from hcpnet.text import apply_hypershift_patches, apply_json_patch, apply_merge_patch, render_yaml
 from ruamel.yaml import YAML
 
+Json: TypeAlias = Any
 DATA = Path(__file__).parents[1] / "cpp/data/text"
 
 
@@ -20,12 +21,12 @@ def strings(name: str) -> list[str]:
     return found
 
 
-def everywhere(text: str) -> Any:
+def everywhere(text: str) -> Json:
     """A string as value, key and list item."""
     return {"a": text, "b": [text, [text, {"k": text}], "end"], text: {text: text}, "z": {"y": text}}
 
 
-def read_as_1_2(text: str) -> Any:
+def read_as_1_2(text: str) -> Json:
     """What a reader of YAML 1.2 makes of it."""
     reader = YAML(typ="safe", pure=True)
     reader.version = (1, 2)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and a TLS-passthrough proxy.
 
-`Stack` serves a set of spec files; `check_files` only checks one. The modules `spec`, `text`, `tls`, `dhcp`, `dns` and `proxy`
-hold what belongs to one part. Names are those of the C++ library.
+`Stack` serves a set of spec files; `check_files` only checks one. The modules `spec`, `text`, `tls`, `dhcp`, `dns` and
+`proxy` hold what belongs to one part. Names are those of the C++ library.
 """
 
 from hcpnet import dhcp, dns, proxy, spec, text, tls
