@@ -8,6 +8,7 @@ namespace hcpnet::python {
 void bind_diagnostic(pybind11::module_& m);
 void bind_net(pybind11::module_& m);
 void bind_tls(pybind11::module_& m);
+void bind_text(pybind11::module_& m);
 void bind_spec(pybind11::module_& m);
 void bind_proxy(pybind11::module_& m);
 void bind_dhcp(pybind11::module_& m);
