@@ -19,7 +19,7 @@ def test_version_is_that_of_the_project() -> None:
 def test_types_come_along_and_are_python() -> None:
     assert (PACKAGE / "py.typed").exists()
     stubs = sorted(path.name for path in (PACKAGE / "_core").glob("*.pyi"))
-    assert stubs == ["__init__.pyi", "dhcp.pyi", "dns.pyi", "proxy.pyi", "spec.pyi", "tls.pyi"]
+    assert stubs == ["__init__.pyi", "dhcp.pyi", "dns.pyi", "proxy.pyi", "spec.pyi", "text.pyi", "tls.pyi"]
     for path in (PACKAGE / "_core").glob("*.pyi"):
         assert "::" not in path.read_text(), path
 
