@@ -223,9 +223,8 @@ Result<Name> parse_zone_name(const ZoneToken& token, const Name& origin) {
 
 std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t max) {
   std::uint32_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc{} || stop != end || value > max) return std::nullopt;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || stop != text.data() + text.size() || value > max) return std::nullopt;
   return value;
 }
 
