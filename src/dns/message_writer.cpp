@@ -54,7 +54,8 @@ void MessageWriter::edns(const Edns& edns, std::uint8_t extended_rcode) noexcept
 void MessageWriter::rdata(const Record& record) noexcept {
   const RdataLayout* layout = find_rdata_layout(record.type);
   ByteReader rest(as_bytes(record.rdata));
-  if (layout != nullptr && layout->is_compressible) {
+  // Only in class IN does a reader know where the names are.
+  if (layout != nullptr && layout->is_compressible && record.rclass == kClassIn) {
     out_.bytes(rest.bytes(layout->bytes_before));
     for (int i = 0; i < layout->names; ++i) {
       FoldedName checked;

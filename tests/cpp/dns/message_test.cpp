@@ -134,6 +134,17 @@ TEST(DnsMessage, RdataMustBeWhatItsTypeAsksFor) {
   EXPECT_TRUE(parse_message(from_hex(head + "0001 00ff 00000000 0000"))) << "RFC 2136 deletes so";
 }
 
+// In another class a type may mean something else: its RDATA is bytes, which a reader does not expand and a writer must
+// not compress.
+TEST(DnsMessage, RdataOfOtherClassesIsCarriedAsItIs) {
+  Message message = test::make_query("hcp1.example.com", Type::soa);
+  message.answers = {{name("hcp1.example.com"), Type::cname, 3, 60, wire("hcp1.example.com")}};
+  const Bytes bytes = encode_message(message).value();
+  const std::string tail(as_text(ByteView(bytes)).substr(bytes.size() - 18));
+  EXPECT_EQ(tail, wire("hcp1.example.com"));
+  EXPECT_EQ(parse_message(bytes).value(), message);
+}
+
 TEST(DnsMessage, TtlWithTheTopBitIsZero) {
   const Message message =
       parse_message(from_hex("0000 8000 0000 0001 0000 0000 00 0001 0001 80000001 0004 c0000201")).value();

@@ -9,6 +9,7 @@
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/system/system_error.hpp>
 #include <chrono>
 #include <functional>
 #include <hcpnet/dns/server.hpp>
@@ -156,12 +157,8 @@ class ScriptedUpstream {
   using Script = std::function<std::optional<Bytes>(const Asked&)>;
 
   ScriptedUpstream(asio::io_context& io, Script does, const char* address = "127.0.0.1")
-      : script(std::move(does)), udp_(io, udp::endpoint(asio::ip::make_address(address), 0)), acceptor_(io) {
-    const tcp::endpoint same(asio::ip::make_address(address), udp_.local_endpoint().port());
-    acceptor_.open(same.protocol());
-    acceptor_.set_option(tcp::acceptor::reuse_address(true));
-    acceptor_.bind(same);
-    acceptor_.listen();
+      : script(std::move(does)), udp_(io), acceptor_(io) {
+    bind_both(asio::ip::make_address(address));
     receive();
     accept();
   }
@@ -176,6 +173,22 @@ class ScriptedUpstream {
   std::vector<Asked> asked;
 
  private:
+  /// The system chooses the UDP port; its TCP twin may be taken, and then it chooses again.
+  void bind_both(const asio::ip::address& address) {
+    for (int attempt = 1;; ++attempt) {
+      udp_ = udp::socket(udp_.get_executor(), udp::endpoint(address, 0));
+      const tcp::endpoint same(address, udp_.local_endpoint().port());
+      acceptor_ = tcp::acceptor(acceptor_.get_executor());
+      acceptor_.open(same.protocol());
+      acceptor_.set_option(tcp::acceptor::reuse_address(true));
+      boost::system::error_code ec;
+      acceptor_.bind(same, ec);
+      if (!ec) acceptor_.listen(tcp::acceptor::max_listen_connections, ec);
+      if (!ec) return;
+      if (ec != asio::error::address_in_use || attempt == 32)
+        throw boost::system::system_error(ec, "scripted upstream");
+    }
+  }
   std::optional<Bytes> on_query(ByteView bytes, bool over_tcp, const udp::endpoint& client) {
     asked.push_back({dns::parse_message(bytes).value(), over_tcp, client, static_cast<int>(asked.size()) + 1});
     return script(Asked(asked.back()));
