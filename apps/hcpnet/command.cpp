@@ -34,11 +34,11 @@ void FileArguments::add_to(CLI::App& command, bool files_required) {
       ->type_name("");
   command.add_option("--observed", observed, "objects as `kubectl get -o yaml` prints them; repeatable")
       ->type_name("FILE")
-      ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command.add_option("--endpoints", endpoints, "map of namespace/service:port to [address:port, ...]; repeatable")
       ->type_name("FILE")
-      ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
 }
 

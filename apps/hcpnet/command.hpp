@@ -51,6 +51,8 @@ void add_status(CLI::App& app, int& status);
 void add_reload(CLI::App& app, int& status);
 void add_leases(CLI::App& app, int& status);
 void add_route(CLI::App& app, int& status);
+void add_dns(CLI::App& app, int& status);
+void add_patch(CLI::App& app, int& status);
 void add_documentation(CLI::App& app, int& status);
 
 }  // namespace hcpnet::app

@@ -15,9 +15,11 @@ int main(int argc, char** argv) {
   add_up(app, status);
   add_check(app, status);
   add_route(app, status);
+  add_dns(app, status);
   add_status(app, status);
   add_reload(app, status);
   add_leases(app, status);
+  add_patch(app, status);
   add_version(app, status);
   add_documentation(app, status);
   try {

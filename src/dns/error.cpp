@@ -26,6 +26,8 @@ class Category final : public boost::system::error_category {
         return "two zones of one view have the same apex";
       case Errc::upstream_is_self:
         return "the upstream is a listener of this server itself";
+      case Errc::bad_rdata:
+        return "not data of the record's type";
     }
     return "unknown DNS error";
   }

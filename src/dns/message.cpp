@@ -103,12 +103,18 @@ std::string to_string(Type type) {
       return "SRV";
     case Type::opt:
       return "OPT";
+    case Type::svcb:
+      return "SVCB";
+    case Type::https:
+      return "HTTPS";
     case Type::ixfr:
       return "IXFR";
     case Type::axfr:
       return "AXFR";
     case Type::any:
       return "ANY";
+    case Type::caa:
+      return "CAA";
   }
   return "TYPE" + std::to_string(static_cast<unsigned>(type));
 }

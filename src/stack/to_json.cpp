@@ -70,6 +70,7 @@ Json to_json(const StackZone& zone) {
           {"view", zone.view},
           {"clients", clients},
           {"apex", zone.zone->apex().to_string()},
+          {"available", zone.zone->is_available()},
           {"records", records}};
 }
 

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and a TLS-passthrough proxy.
 
-`Stack` serves a set of spec files; `check_files` only checks one. The modules `spec`, `tls`, `dhcp`, `dns` and `proxy`
-hold what belongs to one part. Names are those of the C++ library.
+`Stack` serves a set of spec files; `check_files` only checks one. The modules `spec`, `text`, `tls`, `dhcp`, `dns` and
+`proxy` hold what belongs to one part. Names are those of the C++ library.
 """
 
-from hcpnet import dhcp, dns, proxy, spec, tls
+from hcpnet import dhcp, dns, proxy, spec, text, tls
 from hcpnet._core import (
     CheckedFiles,
     Diagnostic,
     Endpoint,
     Error,
     LogRecord,
+    PatchError,
     RouteExplanation,
     Severity,
     SpecError,
@@ -31,6 +32,7 @@ __all__ = [
     "Endpoint",
     "Error",
     "LogRecord",
+    "PatchError",
     "RouteExplanation",
     "Severity",
     "SpecError",
@@ -46,5 +48,6 @@ __all__ = [
     "dns",
     "proxy",
     "spec",
+    "text",
     "tls",
 ]

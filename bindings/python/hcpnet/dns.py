@@ -1,14 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Zones and counters of DNS."""
+"""Zones and counters of DNS; zone files, and the configuration of other servers."""
 
 from hcpnet._core.dns import (
+    ExplainStep,
+    Explanation,
     RRset,
     ServerStats,
     Zone,
+    explain,
+    next_serial,
+    parse_zone_file,
+    render,
+    render_zone_file,
 )
 
 __all__ = [
+    "ExplainStep",
+    "Explanation",
     "RRset",
     "ServerStats",
     "Zone",
+    "explain",
+    "next_serial",
+    "parse_zone_file",
+    "render",
+    "render_zone_file",
 ]

@@ -8,10 +8,12 @@ namespace hcpnet::python {
 void bind_diagnostic(pybind11::module_& m);
 void bind_net(pybind11::module_& m);
 void bind_tls(pybind11::module_& m);
+void bind_text(pybind11::module_& m);
 void bind_spec(pybind11::module_& m);
 void bind_proxy(pybind11::module_& m);
 void bind_dhcp(pybind11::module_& m);
 void bind_dns(pybind11::module_& m);
+void bind_dns_render(pybind11::module_& m);  ///< adds to the module `dns` itself
 void bind_stack(pybind11::module_& m);
 
 }  // namespace hcpnet::python

@@ -49,6 +49,7 @@ void bind_dns(py::module_& parent) {
       .def_readonly("cache_hits", &ServerStats::cache_hits, "int.")
       .def_readonly("cache_entries", &ServerStats::cache_entries, "int: gauge.")
       .def_readonly("pending_forwards", &ServerStats::pending_forwards, "int: gauge.");
+  bind_dns_render(m);
 }
 
 }  // namespace hcpnet::python

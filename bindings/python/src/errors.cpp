@@ -3,6 +3,7 @@
 
 #include <boost/system/system_error.hpp>
 #include <exception>
+#include <hcpnet/text/patch.hpp>
 #include <hcpnet/tls/error.hpp>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ namespace {
 PyObject* error_class = nullptr;
 PyObject* wire_error_class = nullptr;
 PyObject* spec_error_class = nullptr;
+PyObject* patch_error_class = nullptr;
 
 PyObject* make_class(py::module_& m, const char* name, const char* doc, const py::tuple& bases,
                      const py::dict& attributes) {
@@ -55,6 +57,15 @@ bool is_system(const boost::system::error_code& code) {
   return code.category() == boost::system::system_category() || code.category() == boost::system::generic_category();
 }
 
+void raise_patch_error(const text::PatchError& reason) {
+  const py::object error = py::reinterpret_borrow<py::object>(patch_error_class)(printed_text(reason.to_string()));
+  error.attr("operation") = reason.operation ? py::object(py::int_(*reason.operation)) : py::object(py::none());
+  error.attr("op") = printed_text(reason.op);
+  error.attr("pointer") = printed_text(reason.pointer);
+  error.attr("reason") = printed_text(reason.reason);
+  PyErr_SetObject(patch_error_class, error.ptr());
+}
+
 void raise_system_error(const boost::system::system_error& error) {
   const boost::system::error_code& code = error.code();
   if (is_system(code))  // OSError(errno, text) chooses PermissionError, FileNotFoundError and so on by itself
@@ -70,6 +81,8 @@ void translate(std::exception_ptr pointer) {
     if (pointer) std::rethrow_exception(pointer);
   } catch (const SpecError& error) {
     raise(spec_error_class, printed_text(error.what()), "diagnostics", to_list(error.diagnostics()));
+  } catch (const text::PatchFailure& failure) {
+    raise_patch_error(failure.error());
   } catch (const boost::system::system_error& error) {
     raise_system_error(error);
   } catch (const UseError& error) {
@@ -96,6 +109,10 @@ void bind_errors(py::module_& m) {
   spec_error_class =
       make_class(m, "SpecError", "Specs with problems. ``diagnostics`` holds every one of them, warnings too.",
                  py::make_tuple(py::handle(error_class), value_error), py::dict(py::arg("diagnostics") = py::list()));
+  patch_error_class = make_class(
+      m, "PatchError", "A patch that was not applied. ``operation`` counts from 0.",
+      py::make_tuple(py::handle(error_class), value_error),
+      py::dict(py::arg("operation") = py::none(), py::arg("op") = "", py::arg("pointer") = "", py::arg("reason") = ""));
   py::register_exception_translator(&translate);
 }
 

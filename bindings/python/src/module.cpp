@@ -12,6 +12,7 @@ PYBIND11_MODULE(_core, m) {
   bind_errors(m);
   bind_net(m);
   bind_tls(m);
+  bind_text(m);
   bind_spec(m);
   bind_proxy(m);
   bind_dhcp(m);

@@ -12,6 +12,7 @@ enum class Errc {
   duplicate_prefix,  ///< two views claim the same client prefix
   duplicate_zone,    ///< two zones of one view have the same apex
   upstream_is_self,  ///< queries would be forwarded to one of the server's own listeners
+  bad_rdata,         ///< text that is not RDATA of its type
 };
 boost::system::error_code make_error_code(Errc code) noexcept;
 

@@ -25,9 +25,12 @@ enum class Type : std::uint16_t {
   aaaa = 28,
   srv = 33,
   opt = 41,
+  svcb = 64,
+  https = 65,
   ixfr = 251,
   axfr = 252,
   any = 255,
+  caa = 257,
 };
 
 /// Same owner, class IN, type and TTL (RFC 2181 section 5). RDATA in wire form, names in it uncompressed.

@@ -1,24 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
+
+#include "dns/rdata_text.hpp"
 
 namespace hcpnet::dns {
 namespace {
 
-TEST(RdataToString, WritesWhatZoneFilesWrite) {
-  EXPECT_EQ(rdata_to_string(Type::a, std::string("\xc0\x00\x02\x01", 4)), "192.0.2.1");
-  EXPECT_EQ(rdata_to_string(Type::aaaa, std::string(15, '\0') + '\1'), "::1");
-  EXPECT_EQ(rdata_to_string(Type::cname, std::string("\1a\1b\0", 5)), "a.b.");
-  EXPECT_EQ(rdata_to_string(Type::soa, std::string("\1a\0\1b\0\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0\5", 26)),
-            "a. b. 1 2 3 4 5");
+using namespace std::string_literals;
+
+struct Sample {
+  Type type;
+  std::string wire;
+  const char* text;
+};
+
+const Sample kSamples[] = {
+    {Type::a, "\xc0\x00\x02\x01"s, "192.0.2.1"},
+    {Type::aaaa, "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\x01"s, "2001:db8::1"},
+    {Type::ns, "\2ns\4test\0"s, "ns.test."},
+    {Type::cname, "\1a\1b\0"s, "a.b."},
+    {Type::ptr, "\0"s, "."},
+    {Type::soa, "\1a\0\1b\0\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0\5"s, "a. b. 1 2 3 4 5"},
+    {Type::hinfo, "\3x86\1\"", "\"x86\" \"\\\"\""},
+    {Type::mx, "\0\x0a\2mx\0"s, "10 mx."},
+    {Type::txt, "\3abc\0\2d;"s, "\"abc\" \"\" \"d;\""},
+    {Type::srv, "\0\0\0\x0a\x09\x4c\3api\0"s, "0 10 2380 api."},
+    {Type::caa, "\x80\5issueca.test"s, "128 issue \"ca.test\""},
+    {Type::https, "\0\1\0"s, "\\# 3 000100"},
+    {Type{65280}, ""s, "\\# 0"},
+};
+
+TEST(RdataText, HasTheFormOfItsType) {
+  for (const Sample& s : kSamples) EXPECT_EQ(rdata_to_string(s.type, s.wire), s.text);
 }
 
-TEST(RdataToString, WritesTheGenericFormForTheRest) {
-  EXPECT_EQ(rdata_to_string(Type::txt, "\3abc"), "\\# 4 03616263");
-  EXPECT_EQ(rdata_to_string(Type::a, "abc"), "\\# 3 616263");
-  EXPECT_EQ(rdata_to_string(Type::cname, "\5ab"), "\\# 3 056162");
-  EXPECT_EQ(rdata_to_string(Type::a, ""), "\\# 0");
+TEST(RdataText, ReadsWhatItWrites) {
+  for (const Sample& s : kSamples) {
+    const auto parsed = parse_rdata(s.type, s.text);
+    ASSERT_TRUE(parsed) << s.text;
+    EXPECT_EQ(*parsed, s.wire) << s.text;
+  }
+}
+
+TEST(RdataText, CutOrChangedDataIsWrittenInTheGenericFormAndReadBack) {
+  for (const Sample& s : kSamples) {
+    for (std::size_t size = 0; size < s.wire.size(); ++size) {
+      const std::string text = rdata_to_string(s.type, s.wire.substr(0, size));
+      const auto parsed = parse_rdata(s.type, text);
+      // A generic form that claims to be of a type but is not is refused.
+      EXPECT_EQ(parsed.has_value(), !(text.starts_with("\\#") && has_own_form(s.type))) << text;
+    }
+    for (std::size_t at = 0; at < s.wire.size(); ++at) {
+      for (const int bit : {0x01, 0x20, 0x80}) {
+        std::string changed = s.wire;
+        changed[at] = static_cast<char>(changed[at] ^ bit);
+        const std::string text = rdata_to_string(s.type, changed);
+        const auto parsed = parse_rdata(s.type, text);
+        if (parsed) {
+          EXPECT_EQ(*parsed, changed) << text;
+        }
+      }
+    }
+  }
+}
+
+TEST(RdataText, NamesAreRelativeToTheOrigin) {
+  const Name origin = parse_name("example.com").value();
+  EXPECT_EQ(parse_rdata(Type::cname, "api", origin).value(), "\3api\7example\3com\0"s);
+  EXPECT_EQ(parse_rdata(Type::cname, "api.", origin).value(), "\3api\0"s);
+  EXPECT_EQ(parse_rdata(Type::cname, "@", origin).value(), "\7example\3com\0"s);
+  EXPECT_EQ(parse_rdata(Type::cname, "a\\.", origin).value(), "\2a.\7example\3com\0"s) << "an escaped dot is no end";
+  EXPECT_EQ(parse_rdata(Type::cname, "a\\\\.", origin).value(), "\2a\\\0"s);
+}
+
+TEST(RdataText, RefusesWhatIsNotOfTheType) {
+  const std::pair<Type, const char*> wrong[] = {{Type::a, "192.0.2"},
+                                                {Type::a, "192.0.2.1 more"},
+                                                {Type::a, ""},
+                                                {Type::aaaa, "192.0.2.1"},
+                                                {Type::mx, "mail.test."},
+                                                {Type::mx, "65536 a."},
+                                                {Type::mx, "1"},
+                                                {Type::srv, "1 2 3"},
+                                                {Type::txt, ""},
+                                                {Type::txt, "\"open"},
+                                                {Type::txt, "\\256"},
+                                                {Type::txt, "\\1"},
+                                                {Type::caa, "0 is-sue \"\""},
+                                                {Type::caa, "256 issue a"},
+                                                {Type::soa, "a. b. 1 2 3 4"},
+                                                {Type::cname, "a..b."},
+                                                {Type::https, "1 . alpn=h2"},
+                                                {Type::a, "\\# 4 c00002"},
+                                                {Type::a, "\\# 3 c00002"},
+                                                {Type::a, "\\# 4 c000020g"},
+                                                {Type::a, "\\#"},
+                                                {Type::txt, "( a"},
+                                                {Type::a, "192.0.2.1\n192.0.2.2"}};
+  for (const auto& [type, text] : wrong) EXPECT_EQ(parse_rdata(type, text).error(), Errc::bad_rdata) << text;
+}
+
+TEST(RdataText, GenericDigitsMayBeCutAnywhere) {
+  EXPECT_EQ(parse_rdata(Type::a, "\\# 4 c0 0002 0A").value(), "\xc0\x00\x02\x0a"s);
+}
+
+TEST(ParseType, KnowsMnemonicsAndNumbers) {
+  EXPECT_EQ(parse_type("aAaA"), Type::aaaa);
+  EXPECT_EQ(parse_type("type65280"), Type{65280});
+  EXPECT_EQ(parse_type("HTTPS"), Type::https);
+  EXPECT_EQ(parse_type("TYPE257"), Type::caa);
+  for (const char* wrong : {"", "TYPE", "TYPE65536", "TYPE-1", "TYPE1 ", "B", "AA"})
+    EXPECT_EQ(parse_type(wrong), std::nullopt) << wrong;
+}
+
+TEST(ParseTtl, TakesSecondsAndUnits) {
+  EXPECT_EQ(parse_ttl("0"), 0U);
+  EXPECT_EQ(parse_ttl("2147483647"), 2147483647U);
+  EXPECT_EQ(parse_ttl("1h30m"), 5400U);
+  EXPECT_EQ(parse_ttl("1W2d3H4m5s"), 788645U);
+  for (const char* wrong : {"", "h", "2147483648", "1h30", "1x", "-1", "99999999w", "1.5h"})
+    EXPECT_EQ(parse_ttl(wrong), std::nullopt) << wrong;
 }
 
 }  // namespace

@@ -209,7 +209,7 @@ spec:
 TEST(StackConfig, RefusesAPodAddressForTwoProxies) {
   std::string second = kSingleServers;
   for (std::size_t at = 0; (at = second.find("namespace: \"n\"}", at)) != std::string::npos; ++at)
-    second.replace(at, 15, "namespace: m}");
+    second.replace(at, 15, "namespace: nem}");
   for (std::size_t at = 0; (at = second.find("192.0.2.", at)) != std::string::npos; ++at)
     second.replace(at, 8, "203.0.113.");
   const auto set = spec::check({{"a.yaml", kSingleServers}, {"b.yaml", second}});

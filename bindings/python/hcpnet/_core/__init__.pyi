@@ -21,6 +21,12 @@ class WireError(Error, ValueError):
 class SpecError(Error, ValueError):
     diagnostics: list[Diagnostic]
 
+class PatchError(Error, ValueError):
+    operation: int | None
+    op: str
+    pointer: str
+    reason: str
+
 class Severity(enum.Enum):
     warning = 0
     error = 1

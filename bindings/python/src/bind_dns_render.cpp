@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/stl.h>
+
+#include <hcpnet/dns/explain.hpp>
+#include <hcpnet/dns/rdata.hpp>
+#include <hcpnet/dns/renderer.hpp>
+#include <hcpnet/dns/zone_file.hpp>
+#include <hcpnet/stack/config.hpp>
+#include <hcpnet/stack/files.hpp>
+
+#include "bind.hpp"
+#include "casters.hpp"
+#include "sources.hpp"
+#include "text.hpp"
+
+namespace py = pybind11;
+
+namespace hcpnet::python {
+namespace {
+
+using namespace dns;
+
+std::vector<DnsServerConfig> servers_of(const py::dict& texts, const py::dict& observed) {
+  const SourceFiles files{to_sources(texts), to_sources(observed), {}};
+  const py::gil_scoped_release no_gil;
+  const auto checked = check_files(files).value();
+  return make_stack_config(checked.set, checked.observed, {}).value().dns;
+}
+
+Name name_of(const std::string& text) {
+  const auto name = parse_name(text);
+  if (!name) throw py::value_error("'" + text + "': " + name.error().message());
+  return *name;
+}
+
+py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
+                        const RenderOptions& options) {
+  const auto target = parse_render_target(target_name);
+  if (!target) throw py::value_error("'" + target_name + "' is not a target");
+  py::dict all;
+  for (const DnsServerConfig& server : servers_of(texts, observed)) {
+    py::dict files;
+    for (const RenderedFile& file : render(server.config, *target, options).value().files)
+      files[py::str(file.name)] = file.text;
+    all[py::str(server.owner)] = files;
+  }
+  return all;
+}
+
+py::list explain_servers(const py::dict& texts, const std::string& name, const IpAddress& client,
+                         const std::string& type_text, const py::dict& observed) {
+  const auto type = parse_type(type_text);
+  if (!type) throw py::value_error("'" + type_text + "' is not a type of record");
+  py::list all;
+  for (const DnsServerConfig& server : servers_of(texts, observed))
+    all.append(explain(server.config, name_of(name), *type, client).value());
+  return all;
+}
+
+void bind_explanation(py::module_& m) {
+  py::class_<ExplainStep>(m, "ExplainStep", "One name that was looked up.")
+      .def_readonly("name", &ExplainStep::name, "str: with a dot at the end.")
+      .def_readonly("zone", &ExplainStep::zone, "str: the apex that owns the name; empty when none does.")
+      .def_property_readonly(
+          "rule", [](const ExplainStep& s) { return std::string(to_string(s.rule)); },
+          "str: \"exact\", \"wildcard\", \"alias\", \"nodata\", \"nxdomain\", \"unavailable\", \"forwarded\", "
+          "\"refused\" or \"no-view\".")
+      .def_readonly("matched", &ExplainStep::matched, "str: the owner of the records; empty when there is none.")
+      .def_readonly("records", &ExplainStep::records, "list[str]: as lines of a zone file.");
+  py::class_<Explanation>(m, "Explanation", "What a client gets for a name, and why.")
+      .def_readonly("view", &Explanation::view, "str: empty when the client belongs to none.")
+      .def_readonly("prefix", &Explanation::prefix, "IPv4Network | IPv6Network | None: what chose the view.")
+      .def_readonly("steps", &Explanation::steps, "list[ExplainStep]: more than one after an alias.")
+      .def_readonly("upstreams", &Explanation::upstreams, "list[str]: who is asked, when the name is forwarded.");
+  m.def("explain", &explain_servers, py::arg("texts"), py::arg("name"), py::arg("client"), py::arg("type") = "A",
+        py::arg("observed") = py::dict(), R"doc(Say which view, zone and rule answer a client.
+
+Args:
+    texts (dict[str, str]): one set, by the names that findings call them.
+    name (str): domain name, with or without the dot at its end.
+    client (str | IPv4Address | IPv6Address): address of the client.
+    type (str): type of record, such as "AAAA" or "TYPE65".
+    observed (dict[str, str]): objects as read from a cluster, in the same form.
+Returns:
+    list[Explanation]: one per DNS server of the set.
+Raises:
+    SpecError: the set is wrong.
+    ValueError: no name, address or type.)doc");
+}
+
+void bind_zone_files(py::module_& m) {
+  m.def(
+      "parse_zone_file",
+      [](const std::string& file, const std::string& text, const std::optional<std::string>& origin) {
+        const std::optional<Name> apex = origin ? std::optional(name_of(*origin)) : std::nullopt;
+        const py::gil_scoped_release no_gil;
+        return std::const_pointer_cast<Zone>(make_zone(parse_zone_file(file, text, apex).value()));
+      },
+      py::arg("file"), py::arg("text"), py::arg("origin") = py::none(), R"doc(Read a zone file.
+
+Args:
+    file (str): its name in diagnostics.
+    text (str): the whole file.
+    origin (str | None): what relative names are below, until $ORIGIN says otherwise.
+Returns:
+    Zone: its records.
+Raises:
+    SpecError: ``diagnostics`` holds every problem with its line.
+Spec:
+    RFC 1035 section 5; RFC 2308 section 4; RFC 3597 section 5.)doc");
+  m.def("render_zone_file", &render_zone_file, py::arg("zone"), py::arg("serial"), R"doc(Write a zone as a zone file.
+
+Args:
+    zone (Zone): the zone.
+    serial (int): for its SOA, 32 bits.
+Returns:
+    str: the file.
+Spec:
+    RFC 1035 section 5; RFC 3597 section 5.)doc");
+  m.def("next_serial", &next_serial, py::arg("previous"), py::arg("day") = py::none(),
+        R"doc(A serial that is greater than the previous one, and never 0.
+
+Args:
+    previous (int): the serial so far, 32 bits.
+    day (int | None): today as YYYYMMDD; YYYYMMDD00 is taken where that is greater.
+Returns:
+    int: the new serial.
+Spec:
+    RFC 1982 section 3.2.)doc");
+}
+
+}  // namespace
+
+void bind_dns_render(py::module_& m) {
+  bind_zone_files(m);
+  bind_explanation(m);
+  m.def(
+      "render",
+      [](const py::dict& texts, const std::string& target, const py::dict& observed, bool any_address,
+         const std::string& file_prefix, const std::map<std::string, std::string>& previous,
+         std::optional<std::uint32_t> day) {
+        RenderOptions options;
+        options.any_address = any_address;
+        options.file_prefix = file_prefix;
+        options.previous = previous;
+        options.day = day;
+        return render_servers(texts, target, observed, options);
+      },
+      py::arg("texts"), py::arg("target"), py::kw_only(), py::arg("observed") = py::dict(),
+      py::arg("any_address") = false, py::arg("file_prefix") = "",
+      py::arg("previous") = std::map<std::string, std::string>{}, py::arg("day") = py::none(),
+      R"doc(Write the DNS of a set as the configuration of another server.
+
+Args:
+    texts (dict[str, str]): one set, by the names that findings call them.
+    target (str): "zonefile", "hosts", "coredns", "bind", "unbound" or "dnsmasq".
+    observed (dict[str, str]): objects as read from a cluster, in the same form.
+    any_address (bool): listen on every address instead of those of the set.
+    file_prefix (str): in front of file names inside the configuration.
+    previous (dict[str, str]): files of the last rendering; zone files go on from their serials.
+    day (int | None): today as YYYYMMDD, for new serials.
+Returns:
+    dict[str, dict[str, str]]: text by file name, by server ("namespace/name").
+Raises:
+    SpecError: the set is wrong, or the target can't express it.
+    ValueError: no such target.)doc");
+}
+
+}  // namespace hcpnet::python

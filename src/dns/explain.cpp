@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <hcpnet/dns/explain.hpp>
+#include <hcpnet/dns/responder.hpp>
+#include <hcpnet/dns/view.hpp>
+
+#include "dns/render_common.hpp"
+
+namespace hcpnet::dns {
+namespace {
+
+std::optional<Cidr> longest_prefix(const View& view, const IpAddress& client) {
+  std::optional<Cidr> longest;
+  for (const Cidr& prefix : view.clients)
+    if (prefix.contains(client) && (!longest || prefix.prefix_length() > longest->prefix_length())) longest = prefix;
+  return longest;
+}
+
+/// The wildcard that stands for `name`: the closest encloser's, which exists in the zone.
+std::string wildcard_for(const Zone& zone, Name name) {
+  while (name != zone.apex()) {
+    name = name.parent();
+    const auto child = name.wildcard_child();
+    if (!child) continue;
+    const Zone::Found found = zone.find(*child, Type::any);
+    if (found.outcome != Zone::Outcome::nxdomain && !found.from_wildcard) return child->to_string();
+  }
+  return {};
+}
+
+ExplainStep look_up(const Zone& zone, const Name& name, Type type) {
+  ExplainStep step{name.to_string(), zone.apex().to_string(), AnswerRule::unavailable, {}, {}};
+  if (!zone.is_available()) return step;
+  const Zone::Found found = zone.find(name, type);
+  if (found.outcome == Zone::Outcome::nxdomain) {
+    step.rule = AnswerRule::nxdomain;
+    return step;
+  }
+  step.matched = found.from_wildcard ? wildcard_for(zone, name) : name.to_string();
+  if (found.outcome == Zone::Outcome::nodata) {
+    step.rule = AnswerRule::nodata;
+    return step;
+  }
+  const bool is_alias = found.rrset->type == Type::cname && type != Type::cname && type != Type::any;
+  step.rule = is_alias ? AnswerRule::alias : found.from_wildcard ? AnswerRule::wildcard : AnswerRule::exact;
+  step.records = rendering::record_lines(step.name, *found.rrset, found.rrset->ttl);
+  return step;
+}
+
+/// Follows aliases as the responder does.
+void walk(const ViewZones& zones, Name name, Type type, std::vector<ExplainStep>& steps) {
+  for (const Zone* zone = zones.find(name); zone != nullptr && steps.size() <= kMaxCnameHops; zone = zones.find(name)) {
+    steps.push_back(look_up(*zone, name, type));
+    if (steps.back().rule != AnswerRule::alias) return;
+    const auto target = make_name(zone->find(name, type).rrset->rdata.front());
+    const bool is_loop =
+        !target || std::ranges::any_of(steps, [&](const ExplainStep& s) { return s.name == target->to_string(); });
+    if (is_loop) return;
+    name = *target;
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(AnswerRule rule) noexcept {
+  switch (rule) {
+    case AnswerRule::exact:
+      return "exact";
+    case AnswerRule::wildcard:
+      return "wildcard";
+    case AnswerRule::alias:
+      return "alias";
+    case AnswerRule::nodata:
+      return "nodata";
+    case AnswerRule::nxdomain:
+      return "nxdomain";
+    case AnswerRule::unavailable:
+      return "unavailable";
+    case AnswerRule::forwarded:
+      return "forwarded";
+    case AnswerRule::refused:
+      return "refused";
+    case AnswerRule::no_view:
+      return "no-view";
+  }
+  return "unknown";
+}
+
+Result<Explanation> explain(const Config& config, const Name& name, Type type, const IpAddress& client) {
+  const auto views = ViewSet::make(config.views);
+  if (!views) return views.error();
+  Explanation answer;
+  const auto position = views->find(client);
+  if (!position) {
+    answer.steps.push_back({name.to_string(), {}, AnswerRule::no_view, {}, {}});
+    return answer;
+  }
+  const View& view = config.views[*position];
+  answer.view = view.name;
+  answer.prefix = longest_prefix(view, client);
+  walk((*views)[*position], name, type, answer.steps);
+  if (!answer.steps.empty()) return answer;
+  const bool is_forwarded = config.forwarding.is_enabled();
+  answer.steps.push_back({name.to_string(), {}, is_forwarded ? AnswerRule::forwarded : AnswerRule::refused, {}, {}});
+  if (is_forwarded) {
+    for (const Endpoint& upstream : config.forwarding.upstreams) answer.upstreams.push_back(upstream.to_string());
+    if (config.forwarding.resolv_conf) answer.upstreams.emplace_back("resolv.conf");
+  }
+  return answer;
+}
+
+Result<SimulatedReply> simulate_query(const Config& config, const Message& query, const IpAddress& client) {
+  const auto views = ViewSet::make(config.views);
+  if (!views) return views.error();
+  const auto bytes = encode_message(query);
+  if (!bytes) return bytes.error();
+  SimulatedReply simulated;
+  QueryContext context{nullptr, Transport::tcp, config.forwarding.is_enabled()};
+  if (const auto position = views->find(client)) {
+    context.view = &(*views)[*position];
+    simulated.view = context.view->name();
+  }
+  std::vector<std::uint8_t> out(kMaxMessageBytes);
+  const Response response = respond(*bytes, context, out);
+  simulated.is_forwarded = response.verdict == Response::Verdict::forward;
+  if (response.verdict != Response::Verdict::reply) return simulated;
+  auto reply = parse_message(ByteView(out).first(response.bytes));
+  if (!reply) return reply.error();
+  simulated.reply = std::move(*reply);
+  return simulated;
+}
+
+}  // namespace hcpnet::dns

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text of RDATA to its wire form.
+#include <algorithm>
+#include <charconv>
+#include <hcpnet/bytes.hpp>
+#include <hcpnet/dns/message.hpp>
+#include <hcpnet/dns/rdata.hpp>
+#include <hcpnet/net.hpp>
+
+#include "dns/rdata_text.hpp"
+
+namespace hcpnet::dns {
+namespace {
+
+constexpr std::size_t kMaxRdataBytes = 65535;
+constexpr std::size_t kMaxStringBytes = 255;
+
+/// The types with a form of their own come first.
+constexpr Type kNamed[] = {Type::a,     Type::ns,  Type::cname, Type::soa,  Type::ptr, Type::hinfo,
+                           Type::mx,    Type::txt, Type::aaaa,  Type::srv,  Type::caa, Type::svcb,
+                           Type::https, Type::opt, Type::any,   Type::axfr, Type::ixfr};
+constexpr std::size_t kOwnForms = 11;
+
+char upper(char c) noexcept {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c;
+}
+
+bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
+  return std::ranges::equal(a, b, {}, upper, upper);
+}
+
+/// Reads field after field; after the first mistake the rest changes nothing.
+class Fields {
+ public:
+  Fields(std::span<const ZoneToken> tokens, const Name& origin) noexcept : tokens_(tokens), origin_(origin) {}
+
+  Fields& u8() { return number(1, "a number from 0 to 255"); }
+  Fields& u16() { return number(2, "a number from 0 to 65535"); }
+  Fields& u32() { return number(4, "a number of 32 bits"); }
+  /// Refresh, retry, expire and minimum of a SOA may have units.
+  Fields& duration() {
+    const ZoneToken* token = next("a duration in seconds");
+    if (!token) return *this;
+    const auto value = parse_ttl(token->text);
+    return value ? append(*value, 4) : fail("a duration in seconds");
+  }
+  Fields& name() {
+    const ZoneToken* token = next("a domain name");
+    if (!token) return *this;
+    const auto name = parse_zone_name(*token, origin_);
+    return name ? append(as_text(name->wire())) : fail("a domain name");
+  }
+  Fields& string() {
+    static constexpr const char* kExpected = "a character string of at most 255 bytes";
+    const ZoneToken* token = next(kExpected);
+    if (!token) return *this;
+    const auto bytes = unescaped(token->text);
+    if (!bytes || bytes->size() > kMaxStringBytes) return fail(kExpected);
+    return append(static_cast<std::uint32_t>(bytes->size()), 1).append(*bytes);
+  }
+  Fields& strings() {
+    do string();
+    while (!problem_ && at_ < tokens_.size());
+    return *this;
+  }
+  Fields& tag() {
+    static constexpr const char* kExpected = "a tag of letters and digits";
+    const ZoneToken* token = next(kExpected);
+    if (!token) return *this;
+    const auto is_letter = [](char c) { return (c >= '0' && c <= '9') || (upper(c) >= 'A' && upper(c) <= 'Z'); };
+    if (token->text.empty() || token->text.size() > kMaxStringBytes || !std::ranges::all_of(token->text, is_letter))
+      return fail(kExpected);
+    return append(static_cast<std::uint32_t>(token->text.size()), 1).append(token->text);
+  }
+  Fields& rest() {
+    const ZoneToken* token = next("a value");
+    if (!token) return *this;
+    const auto bytes = unescaped(token->text);
+    return bytes ? append(*bytes) : fail("a value");
+  }
+  Fields& ipv4() {
+    const ZoneToken* token = next("an IPv4 address");
+    if (!token) return *this;
+    const auto address = parse_ipv4(token->text);
+    return address ? append(as_text(address->bytes())) : fail("an IPv4 address");
+  }
+  Fields& ipv6() {
+    const ZoneToken* token = next("an IPv6 address");
+    if (!token) return *this;
+    const auto address = parse_ipv6(token->text);
+    return address ? append(as_text(address->bytes())) : fail("an IPv6 address");
+  }
+
+  [[nodiscard]] ParsedRdata done() {
+    if (!problem_ && at_ < tokens_.size()) problem_ = RdataProblem{at_, "nothing more"};
+    if (!problem_ && wire_.size() > kMaxRdataBytes) problem_ = RdataProblem{0, "at most 65535 bytes"};
+    if (problem_) return *problem_;
+    return std::move(wire_);
+  }
+
+ private:
+  const ZoneToken* next(const char* expected) {
+    if (problem_) return nullptr;
+    if (at_ < tokens_.size()) return &tokens_[at_++];
+    problem_ = RdataProblem{at_, expected};
+    return nullptr;
+  }
+  Fields& number(int bytes, const char* expected) {
+    const ZoneToken* token = next(expected);
+    if (!token) return *this;
+    const auto value = parse_number(token->text, bytes == 1 ? 0xff : bytes == 2 ? 0xffff : 0xffffffff);
+    return value ? append(*value, bytes) : fail(expected);
+  }
+  Fields& append(std::uint32_t value, int bytes) {
+    for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) wire_ += static_cast<char>(value >> shift);
+    return *this;
+  }
+  Fields& append(std::string_view bytes) {
+    wire_ += bytes;
+    return *this;
+  }
+  Fields& fail(const char* expected) {
+    problem_ = RdataProblem{at_ - 1, expected};
+    return *this;
+  }
+
+  std::span<const ZoneToken> tokens_;
+  const Name& origin_;
+  std::size_t at_ = 0;
+  std::string wire_;
+  std::optional<RdataProblem> problem_;
+};
+
+std::optional<std::uint8_t> hex_digit(char c) noexcept {
+  if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
+  if (upper(c) >= 'A' && upper(c) <= 'F') return static_cast<std::uint8_t>(upper(c) - 'A' + 10);
+  return std::nullopt;
+}
+
+/// Ends in a dot that is not escaped: an odd number of backslashes would make it a character of the label.
+bool is_absolute(std::string_view text) noexcept {
+  if (!text.ends_with('.')) return false;
+  text.remove_suffix(1);
+  std::size_t backslashes = 0;
+  for (; text.ends_with('\\'); text.remove_suffix(1)) ++backslashes;
+  return backslashes % 2 == 0;
+}
+
+/// RFC 3597 section 5: \# LENGTH HEX, where the digits may be cut into words anywhere.
+ParsedRdata parse_generic(Type type, std::span<const ZoneToken> tokens) {
+  const auto length = tokens.size() < 2 ? std::nullopt : parse_number(tokens[1].text, kMaxRdataBytes);
+  if (!length) return RdataProblem{1, "the length of the data"};
+  std::string digits;
+  for (const ZoneToken& token : tokens.subspan(2)) digits += token.text;
+  if (digits.size() != 2 * std::size_t{*length})
+    return RdataProblem{2, std::to_string(*length) + " bytes as hexadecimal digits"};
+  std::string wire;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const auto high = hex_digit(digits[i]);
+    const auto low = hex_digit(digits[i + 1]);
+    if (!high || !low) return RdataProblem{2, "hexadecimal digits"};
+    wire += static_cast<char>(*high << 4 | *low);
+  }
+  if (has_own_form(type) && rdata_in_own_form(type, wire).empty())
+    return RdataProblem{2, "data of type " + to_string(type)};
+  return wire;
+}
+
+}  // namespace
+
+bool has_own_form(Type type) noexcept {
+  const auto own = std::span(kNamed).first(kOwnForms);
+  return std::ranges::find(own, type) != own.end();
+}
+
+ParsedRdata parse_rdata_tokens(Type type, std::span<const ZoneToken> tokens, const Name& origin) {
+  if (!tokens.empty() && !tokens.front().is_quoted && tokens.front().text == "\\#") return parse_generic(type, tokens);
+  Fields fields(tokens, origin);
+  switch (type) {
+    case Type::a:
+      return fields.ipv4().done();
+    case Type::aaaa:
+      return fields.ipv6().done();
+    case Type::ns:
+    case Type::cname:
+    case Type::ptr:
+      return fields.name().done();
+    case Type::soa:
+      return fields.name().name().u32().duration().duration().duration().duration().done();
+    case Type::hinfo:
+      return fields.string().string().done();
+    case Type::mx:
+      return fields.u16().name().done();
+    case Type::txt:
+      return fields.strings().done();
+    case Type::srv:
+      return fields.u16().u16().u16().name().done();
+    case Type::caa:
+      return fields.u8().tag().rest().done();
+    default:
+      return RdataProblem{0, "the generic form \\# LENGTH HEX, the only one known here for type " + to_string(type)};
+  }
+}
+
+Result<std::string> parse_rdata(Type type, std::string_view text, const Name& origin) {
+  ZoneLexer lexer(text, text.size());
+  ZoneEntry entry;
+  if (!lexer.next(entry) || entry.problem) return Errc::bad_rdata;
+  auto parsed = parse_rdata_tokens(type, entry.tokens, origin);
+  if (!parsed || lexer.next(entry)) return Errc::bad_rdata;
+  return std::move(*parsed);
+}
+
+Result<Name> parse_zone_name(const ZoneToken& token, const Name& origin) {
+  if (token.is_quoted) return Errc::bad_name;
+  if (token.text == "@") return origin;
+  auto name = parse_name(token.text);
+  if (!name || is_absolute(token.text)) return name;
+  std::string wire(as_text(name->wire()));
+  wire.pop_back();
+  return make_name(wire.append(as_text(origin.wire())));
+}
+
+std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t max) {
+  std::uint32_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc{} || stop != end || value > max) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint32_t> parse_ttl(std::string_view text) {
+  static constexpr std::uint64_t kMax = 0x7fffffff;
+  std::uint64_t sum = 0;
+  while (!text.empty()) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    const auto number = parse_number(text.substr(0, digits), kMax);
+    if (!number) return std::nullopt;
+    text.remove_prefix(digits);
+    std::uint64_t unit = 1;
+    if (text.empty()) {
+      if (sum != 0) return std::nullopt;  // "1h30": thirty of what?
+    } else {
+      switch (upper(text.front())) {
+        case 'S':
+          break;
+        case 'M':
+          unit = 60;
+          break;
+        case 'H':
+          unit = 3600;
+          break;
+        case 'D':
+          unit = 86400;
+          break;
+        case 'W':
+          unit = 604800;
+          break;
+        default:
+          return std::nullopt;
+      }
+      text.remove_prefix(1);
+    }
+    sum += *number * unit;
+    if (sum > kMax) return std::nullopt;
+    if (text.empty()) return static_cast<std::uint32_t>(sum);
+  }
+  return std::nullopt;
+}
+
+std::optional<Type> parse_type(std::string_view text) {
+  for (const Type type : kNamed)
+    if (equals_ignoring_case(text, to_string(type))) return type;
+  static constexpr std::string_view kGeneric = "TYPE";
+  if (text.size() <= kGeneric.size() || !equals_ignoring_case(text.substr(0, kGeneric.size()), kGeneric))
+    return std::nullopt;
+  const auto number = parse_number(text.substr(kGeneric.size()), 0xffff);
+  return number ? std::optional(static_cast<Type>(*number)) : std::nullopt;
+}
+
+}  // namespace hcpnet::dns

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// named.conf with one view for each of ours. BIND takes the first view that matches, and in a list of addresses the
+// first that matches.
+#include <algorithm>
+
+#include "dns/render_common.hpp"
+
+namespace hcpnet::dns::rendering {
+namespace {
+
+/// The longest prefix decides: what other views claim inside a prefix stands, negated, before it.
+std::string match_clients(const OrderedView& view) {
+  struct Element {
+    Cidr prefix;
+    bool is_excluded;
+  };
+  std::vector<Element> elements;
+  for (const Clause& clause : view.clauses) {
+    elements.push_back({clause.prefix, false});
+    for (const Cidr& other : clause.excluded) elements.push_back({other, true});
+  }
+  std::ranges::stable_sort(elements, std::greater{}, [](const Element& e) { return e.prefix.prefix_length(); });
+  std::string text;
+  for (const Element& element : elements)
+    text += std::string(element.is_excluded ? " !" : " ") + element.prefix.to_string() + ';';
+  return text;
+}
+
+std::string listen_options(const Job& job) {
+  if (job.options.any_address) {
+    std::string text;
+    std::vector<std::uint16_t> ports;
+    for (const Endpoint& listener : job.config.listeners)
+      if (std::ranges::find(ports, listener.port) == ports.end()) ports.push_back(listener.port);
+    for (const std::uint16_t port : ports)
+      for (const char* option : {"listen-on", "listen-on-v6"})
+        text += std::string("    ") + option + " port " + std::to_string(port) + " { any; };\n";
+    return text;
+  }
+  std::string text;
+  bool has_v4 = false, has_v6 = false;
+  for (const Endpoint& listener : job.config.listeners) {
+    (listener.address.is_v4() ? has_v4 : has_v6) = true;
+    text += std::string("    ") + (listener.address.is_v4() ? "listen-on" : "listen-on-v6") + " port " +
+            std::to_string(listener.port) + " { " + listener.address.to_string() + "; };\n";
+  }
+  if (!has_v4) text += "    listen-on { none; };\n";
+  if (!has_v6) text += "    listen-on-v6 { none; };\n";
+  return text;
+}
+
+std::string forwarding(const std::vector<Endpoint>& upstreams) {
+  if (upstreams.empty()) return "    recursion no;\n";
+  std::string text = "    recursion yes;\n    allow-recursion { any; };\n    forward only;\n    forwarders {";
+  for (const Endpoint& upstream : upstreams)
+    text += ' ' + upstream.address.to_string() +
+            (is_port_of_dns(upstream) ? "" : " port " + std::to_string(upstream.port)) + ';';
+  return text + " };\n";
+}
+
+}  // namespace
+
+void bind(Job& job) {
+  if (!require_available(job) || !require_plain_apexes(job)) return;
+  if (job.config.forwarding.resolv_conf)
+    job.warn("no-resolv-conf", "BIND does not read resolv.conf; name its servers as upstreams");
+  std::string text = "// " + std::string(kNotice) + "options {\n" + listen_options(job) +
+                     "    allow-transfer { none; };\n    notify no;\n};\n";
+  for (const OrderedView& view : ordered_views(job.config)) {
+    text += "\nview \"" + safe_word(view.view->name) + "\" {\n    match-clients {" + match_clients(view) + " };\n" +
+            forwarding(upstreams_of(job.config.forwarding));
+    for (const auto& zone : view.view->zones)
+      // The names are ours to choose: an address may well belong to a name with an underscore.
+      text += "    zone \"" + without_dot(zone->apex()) + "\" { type primary; check-names ignore; file \"" +
+              job.add_zone_file(*view.view, *zone) + "\"; };\n";
+    text += "};\n";
+  }
+  job.out.files.insert(job.out.files.begin(), {"named.conf", std::move(text)});
+}
+
+}  // namespace hcpnet::dns::rendering

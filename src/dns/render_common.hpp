@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <hcpnet/dns/renderer.hpp>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hcpnet::dns::rendering {
+
+/// What every target reads and writes.
+struct Job {
+  const Config& config;
+  const RenderOptions& options;
+  Rendered out;
+  Diagnostics errors;
+
+  void error(const char* code, std::string message, std::string found = {});
+  void warn(const char* code, std::string message, std::string found = {});
+  /// Renders the zone into a file of its own; returns the name by which other files mention it.
+  std::string add_zone_file(const View& view, const Zone& zone);
+};
+
+/// One client prefix of a view, without what other views claim inside it.
+struct Clause {
+  Cidr prefix;
+  std::vector<Cidr> excluded;
+};
+/// A view where the first one that matches is taken.
+struct OrderedView {
+  const View* view = nullptr;
+  std::vector<Clause> clauses;  ///< the longest prefix first
+};
+/// The most specific view first. A prefix excludes only what a later view claims inside it: with the usual views
+/// nothing.
+[[nodiscard]] std::vector<OrderedView> ordered_views(const Config& config);
+
+/// A zone's names, the empty ones between owners and apex too, in canonical order: parents come before children.
+using Nodes = std::map<Name, std::vector<const RRset*>>;
+[[nodiscard]] Nodes nodes_of(const Zone& zone);
+/// The node of the wildcard below `name`; null when there is none.
+[[nodiscard]] const Nodes::value_type* find_wildcard(const Nodes& nodes, const Name& name);
+/// Whether a name above `name`, inside the zone, has a wildcard.
+[[nodiscard]] bool is_below_wildcard(const Nodes& nodes, const Name& name, const Name& apex);
+
+/// Letters, digits, "-" and "_", with "*" as a whole first label: what no configuration language gives a meaning to.
+[[nodiscard]] bool is_plain(const Name& name);
+/// Text that is safe as a file name and as a word of every target: other bytes than letters, digits and ._- become %XX.
+[[nodiscard]] std::string safe_word(std::string_view text);
+/// A name without the dot at its end, in lower case.
+[[nodiscard]] std::string without_dot(const Name& name);
+
+/// Upstreams without repetitions, in their order.
+[[nodiscard]] std::vector<Endpoint> upstreams_of(const Forwarding& forwarding);
+[[nodiscard]] bool is_port_of_dns(const Endpoint& endpoint);
+/// "OWNER TTL IN TYPE RDATA" for each record of the set.
+[[nodiscard]] std::vector<std::string> record_lines(const std::string& owner, const RRset& rrset, std::uint32_t ttl);
+
+/// True when every zone has its data; says so otherwise.
+bool require_available(Job& job);
+/// True when all names of all zones are plain; says so otherwise.
+bool require_plain_apexes(Job& job);
+
+void zone_files(Job& job);
+void hosts(Job& job);
+void coredns(Job& job);
+void bind(Job& job);
+void unbound(Job& job);
+void dnsmasq(Job& job);
+
+inline constexpr std::string_view kNotice = "Rendered by hcpnet; changes made here are lost.\n";
+
+}  // namespace hcpnet::dns::rendering

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// dnsmasq.conf. dnsmasq has no views: one file per view, each for a process of its own.
+#include <algorithm>
+#include <hcpnet/dns/message.hpp>
+#include <hcpnet/dns/rdata.hpp>
+#include <set>
+
+#include "dns/render_common.hpp"
+
+namespace hcpnet::dns::rendering {
+namespace {
+
+std::string hexadecimal(std::string_view bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes)
+    text += {kDigits[static_cast<unsigned char>(c) >> 4], kDigits[static_cast<unsigned char>(c) & 15]};
+  return text;
+}
+
+class ZoneLines {
+ public:
+  ZoneLines(Job& job, const View& view, const Zone& zone, std::string& text)
+      : job_(job), view_(view), zone_(zone), nodes_(nodes_of(zone)), text_(text) {}
+
+  void write() {
+    text_ += "local=/" + without_dot(zone_.apex()) + "/\n";
+    for (const auto& [name, sets] : nodes_) {
+      if (!is_plain(name)) {
+        for (const RRset* set : sets) leave_out(*set);
+        continue;
+      }
+      // A wildcard's own entry makes other types NODATA, where dnsmasq would say NXDOMAIN. And names below one that
+      // exists are not the wildcard's (RFC 4592 section 3.3.1).
+      if (name != zone_.apex() && (name.is_wildcard() || is_below_wildcard(nodes_, name, zone_.apex())))
+        text_ += "local=/" + without_dot(name) + "/\n";
+      for (const RRset* set : sets) write_rrset(*set);
+    }
+  }
+
+ private:
+  void leave_out(const RRset& set) {
+    job_.warn("not-representable", "left out of view " + view_.name, set.owner.to_string() + ' ' + to_string(set.type));
+  }
+
+  void write_rrset(const RRset& set) {
+    if (&set == &zone_.soa() || (set.type == Type::ns && set.owner == zone_.apex()))
+      return;  // dnsmasq makes none of its own
+    const bool is_address = set.type == Type::a || set.type == Type::aaaa;
+    if (set.owner.is_wildcard() && !is_address) return leave_out(set);
+    if (set.type == Type::cname && is_loop(set)) return leave_out(set);  // dnsmasq would not start
+    for (const std::string& rdata : set.rdata) {
+      const std::string value = rdata_to_string(set.type, rdata);
+      const std::string owner = without_dot(set.owner);
+      if (is_address)
+        text_ += set.owner.is_wildcard() ? "address=/" + owner + '/' + value + '\n'
+                                         : "host-record=" + owner + ',' + value + '\n';
+      else if (set.type == Type::cname)
+        text_ += "cname=" + owner + ',' + value.substr(0, value.size() - 1) + ',' + std::to_string(set.ttl) + '\n';
+      else
+        text_ +=
+            "dns-rr=" + owner + ',' + std::to_string(static_cast<unsigned>(set.type)) + ',' + hexadecimal(rdata) + '\n';
+    }
+  }
+
+  /// Whether following the alias never ends, inside this zone or across those of the view.
+  [[nodiscard]] bool is_loop(const RRset& alias) const {
+    std::set<Name> seen{alias.owner};
+    for (const RRset* at = &alias; at != nullptr;) {
+      const auto target = make_name(at->rdata.front());
+      if (!target) return false;
+      if (!seen.insert(*target).second) return true;
+      at = find_alias(*target);
+    }
+    return false;
+  }
+
+  [[nodiscard]] const RRset* find_alias(const Name& name) const {
+    for (const auto& zone : view_.zones)
+      for (const RRset& set : zone->rrsets())
+        if (set.type == Type::cname && set.owner == name) return &set;
+    return nullptr;
+  }
+
+  Job& job_;
+  const View& view_;
+  const Zone& zone_;
+  Nodes nodes_;
+  std::string& text_;
+};
+
+std::string listen_lines(Job& job) {
+  std::string text;
+  std::optional<std::uint16_t> port;
+  for (const Endpoint& listener : job.config.listeners) {
+    if (!port) text += "port=" + std::to_string(*(port = listener.port)) + '\n';
+    if (*port != listener.port)
+      job.warn("not-representable", "dnsmasq listens on one port", listener.to_string());
+    else if (!job.options.any_address)
+      text += "listen-address=" + listener.address.to_string() + '\n';
+  }
+  return job.options.any_address ? text : text + "bind-interfaces\n";
+}
+
+/// dnsmasq has one TTL for all that it answers itself.
+std::uint32_t smallest_ttl(const View& view) {
+  std::uint32_t smallest = Zone::kNegativeTtl;
+  bool is_first = true;
+  for (const auto& zone : view.zones) {
+    for (const RRset& set : zone->rrsets()) {
+      if (&set == &zone->soa()) continue;
+      smallest = is_first ? set.ttl : std::min(smallest, set.ttl);
+      is_first = false;
+    }
+  }
+  return smallest;
+}
+
+}  // namespace
+
+void dnsmasq(Job& job) {
+  if (!require_available(job) || !require_plain_apexes(job)) return;
+  if (job.config.views.size() > 1)
+    job.warn("one-process-per-view",
+             "dnsmasq has no views: each file is for a process that only the clients of its view can reach");
+  const std::string listeners = listen_lines(job);
+  for (const View& view : job.config.views) {
+    std::string text =
+        "# " + std::string(kNotice) + listeners + "no-hosts\nlocal-ttl=" + std::to_string(smallest_ttl(view)) + '\n';
+    if (!job.config.forwarding.resolv_conf) text += "no-resolv\n";
+    text += "strict-order\n";
+    for (const Endpoint& upstream : upstreams_of(job.config.forwarding))
+      text += "server=" + upstream.address.to_string() +
+              (is_port_of_dns(upstream) ? "" : '#' + std::to_string(upstream.port)) + '\n';
+    for (const auto& zone : view.zones) ZoneLines(job, view, *zone, text).write();
+    job.out.files.push_back({"dnsmasq-" + safe_word(view.name) + ".conf", std::move(text)});
+  }
+}
+
+}  // namespace hcpnet::dns::rendering

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hcpnet/dns/renderer.hpp>
+
+#include "dns/render_common.hpp"
+
+namespace hcpnet::dns {
+
+std::string_view to_string(RenderTarget target) noexcept {
+  switch (target) {
+    case RenderTarget::zonefile:
+      return "zonefile";
+    case RenderTarget::hosts:
+      return "hosts";
+    case RenderTarget::coredns:
+      return "coredns";
+    case RenderTarget::bind:
+      return "bind";
+    case RenderTarget::unbound:
+      return "unbound";
+    case RenderTarget::dnsmasq:
+      return "dnsmasq";
+  }
+  return "unknown";
+}
+
+std::optional<RenderTarget> parse_render_target(std::string_view text) noexcept {
+  for (const RenderTarget target : kRenderTargets)
+    if (to_string(target) == text) return target;
+  return std::nullopt;
+}
+
+Result<Rendered, Diagnostics> render(const Config& config, RenderTarget target, const RenderOptions& options) {
+  rendering::Job job{config, options, Rendered(), Diagnostics()};
+  switch (target) {
+    case RenderTarget::zonefile:
+      rendering::zone_files(job);
+      break;
+    case RenderTarget::hosts:
+      rendering::hosts(job);
+      break;
+    case RenderTarget::coredns:
+      rendering::coredns(job);
+      break;
+    case RenderTarget::bind:
+      rendering::bind(job);
+      break;
+    case RenderTarget::unbound:
+      rendering::unbound(job);
+      break;
+    case RenderTarget::dnsmasq:
+      rendering::dnsmasq(job);
+      break;
+  }
+  if (job.errors.has_errors()) return std::move(job.errors);
+  return std::move(job.out);
+}
+
+}  // namespace hcpnet::dns

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <hcpnet/bytes.hpp>
+#include <hcpnet/dns/message.hpp>
+#include <hcpnet/dns/rdata.hpp>
+#include <hcpnet/dns/zone_file.hpp>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "dns/rdata_text.hpp"
+#include "dns/zone_lexer.hpp"
+
+namespace hcpnet::dns {
+namespace {
+
+constexpr std::size_t kMaxFoundBytes = 60;
+
+char upper(char c) noexcept {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c;
+}
+
+bool is_word(const ZoneToken& token, std::string_view word) {
+  return !token.is_quoted && std::ranges::equal(token.text, word, {}, upper, upper);
+}
+
+bool is_class(const ZoneToken& token) {
+  return is_word(token, "IN") || is_word(token, "CH") || is_word(token, "HS") || is_word(token, "CS");
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  for (const char c : text.substr(0, kMaxFoundBytes)) shown += c >= 0x20 && c < 0x7f ? c : '?';
+  return shown;
+}
+
+class Parser {
+ public:
+  Parser(const std::string& file, std::string_view text, const std::optional<Name>& origin,
+         const ZoneFileLimits& limits)
+      : file_(file), lexer_(text, limits.max_entry_bytes), origin_(origin), limits_(limits) {}
+
+  Result<ZoneRecords, Diagnostics> run() {
+    ZoneEntry entry;
+    while (!is_full_ && lexer_.next(entry)) read(entry);
+    check_zone();
+    problems_.sort();
+    if (problems_.has_errors()) return std::move(problems_);
+    zone_.warnings = std::move(problems_);
+    return std::move(zone_);
+  }
+
+ private:
+  struct Place {
+    std::uint32_t line = 0, column = 0;
+  };
+  using Key = std::pair<Name, Type>;
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const noexcept {
+      return std::hash<Name>{}(key.first) * 31 + static_cast<std::size_t>(key.second);
+    }
+  };
+
+  void problem(Severity severity, Place where, const char* code, std::string message, std::string_view found = {},
+               std::string expected = {}) {
+    problems_.add({severity,
+                   file_,
+                   where.line,
+                   where.column,
+                   {},
+                   code,
+                   std::move(message),
+                   printable(found),
+                   std::move(expected)});
+  }
+  void error(const ZoneToken& token, const char* code, std::string message, std::string expected = {}) {
+    problem(Severity::error, {token.line, token.column}, code, std::move(message), token.text, std::move(expected));
+  }
+
+  void read(const ZoneEntry& entry) {
+    if (entry.problem)
+      return problem(Severity::error, {entry.problem->line, entry.problem->column}, "zone-syntax",
+                     entry.problem->message);
+    const ZoneToken& first = entry.tokens.front();
+    if (!entry.begins_blank && !first.is_quoted && first.text.starts_with('$')) return read_directive(entry);
+    read_record(entry);
+  }
+
+  void read_directive(const ZoneEntry& entry) {
+    const ZoneToken& word = entry.tokens.front();
+    if (is_word(word, "$INCLUDE"))
+      return error(word, "zone-include", "other files are not read from here; put the records into this one");
+    const bool is_origin = is_word(word, "$ORIGIN");
+    if (!is_origin && !is_word(word, "$TTL"))
+      return error(word, "zone-directive", "there is no such directive", "$ORIGIN or $TTL");
+    if (entry.tokens.size() != 2) return error(word, "zone-directive", "the directive takes one value");
+    const ZoneToken& value = entry.tokens[1];
+    if (is_origin) {
+      if (auto name = parse_name_at(value)) origin_ = std::move(*name);
+    } else if (!(default_ttl_ = parse_ttl(value.text))) {
+      error(value, "zone-ttl", "not a TTL", "seconds, or numbers with s, m, h, d or w");
+    }
+  }
+
+  /// nullopt after having said why.
+  std::optional<Name> parse_name_at(const ZoneToken& token) {
+    static const Name kRoot;
+    auto name = parse_zone_name(token, origin_ ? *origin_ : kRoot);
+    if (!name) {
+      error(token, "zone-name", "not a domain name");
+      return std::nullopt;
+    }
+    if (!origin_ && !token.text.ends_with('.')) {
+      error(token, "zone-origin", "a relative name without a $ORIGIN before it", "a name with a dot at its end");
+      return std::nullopt;
+    }
+    return std::move(*name);
+  }
+
+  // record = [owner] ( [ttl] [class] | [class] [ttl] ) type rdata
+  void read_record(const ZoneEntry& entry) {
+    std::span<const ZoneToken> rest = entry.tokens;
+    if (!entry.begins_blank) {
+      // An owner that is no name must not pass its records to the owner before it.
+      owner_ = parse_name_at(rest.front());
+      is_owner_bad_ = !owner_;
+      rest = rest.subspan(1);
+    }
+    std::optional<std::uint32_t> ttl;
+    bool has_class = false;
+    for (; !rest.empty(); rest = rest.subspan(1)) {
+      const ZoneToken& token = rest.front();
+      if (!has_class && is_class(token)) {
+        if (!is_word(token, "IN")) return error(token, "zone-class", "only class IN is served", "IN");
+        has_class = true;
+      } else if (!ttl && !token.is_quoted && !token.text.empty() && token.text.front() >= '0' &&
+                 token.text.front() <= '9') {
+        if (!(ttl = parse_ttl(token.text)))
+          return error(token, "zone-ttl", "not a TTL", "seconds, or numbers with s, m, h, d or w");
+      } else {
+        break;
+      }
+    }
+    if (rest.empty()) return error(entry.tokens.back(), "zone-record", "the record ends before its type");
+    const auto type = rest.front().is_quoted ? std::nullopt : parse_type(rest.front().text);
+    if (!type || *type == Type::any || *type == Type::opt || *type == Type::axfr || *type == Type::ixfr)
+      return error(rest.front(), "zone-type", "not a type of record",
+                   "a type such as A or CNAME, or TYPE and its number");
+    read_rdata(*type, rest.front(), rest.subspan(1), ttl);
+  }
+
+  void read_rdata(Type type, const ZoneToken& type_token, std::span<const ZoneToken> words,
+                  std::optional<std::uint32_t> ttl) {
+    static const Name kRoot;
+    auto rdata = parse_rdata_tokens(type, words, origin_ ? *origin_ : kRoot);
+    if (!rdata) {
+      const RdataProblem& wrong = rdata.error();
+      const ZoneToken& where = wrong.token < words.size() ? words[wrong.token]
+                               : words.empty()            ? type_token
+                                                          : words.back();
+      return error(where, "zone-rdata", "not data of type " + to_string(type), wrong.expected);
+    }
+    if (!owner_) {
+      if (!is_owner_bad_) error(type_token, "zone-owner", "the first record has no owner");
+      return;
+    }
+    // RFC 2308 section 4: $TTL from where it stands; without it the TTL of the record before (RFC 1035 section 5.1).
+    if (!ttl) ttl = default_ttl_ ? default_ttl_ : last_ttl_;
+    if (!ttl && type == Type::soa) ttl = ByteReader(as_bytes(*rdata).last(4)).u32() & 0x7fffffff;
+    if (!ttl) return error(type_token, "zone-ttl", "no TTL here, and no $TTL before");
+    last_ttl_ = ttl;
+    add(type, type_token, *ttl, std::move(*rdata));
+  }
+
+  void add(Type type, const ZoneToken& where, std::uint32_t ttl, std::string rdata) {
+    if (++record_count_ > limits_.max_records) {
+      is_full_ = true;
+      return error(where, "zone-too-large", "more than " + std::to_string(limits_.max_records) + " records");
+    }
+    const Place place{where.line, where.column};
+    const auto [found, is_new] = index_.try_emplace(Key{*owner_, type}, zone_.rrsets.size());
+    if (is_new) {
+      zone_.rrsets.push_back({*owner_, type, ttl, {}});
+      places_.push_back(place);
+    }
+    RRset& set = zone_.rrsets[found->second];
+    if (!seen_.insert(std::to_string(found->second) + '/' + rdata).second)
+      return problem(Severity::warning, place, "zone-duplicate", "the record was given before");
+    if (type == Type::soa && !set.rdata.empty()) return error(where, "zone-soa", "a second SOA");
+    if (type == Type::cname && !set.rdata.empty()) return error(where, "zone-cname", "a second CNAME at one owner");
+    if (set.ttl != ttl) {
+      problem(Severity::warning, place, "zone-ttl-differs",
+              "records of one owner and type have one TTL (RFC 2181 section 5.2); the smallest is taken");
+      set.ttl = std::min(set.ttl, ttl);
+    }
+    set.rdata.push_back(std::move(rdata));
+  }
+
+  void check_zone() {
+    const RRset* soa = nullptr;
+    for (std::size_t i = 0; i < zone_.rrsets.size(); ++i) {
+      const RRset& set = zone_.rrsets[i];
+      if (set.type != Type::soa) continue;
+      if (soa != nullptr)
+        problem(Severity::error, places_[i], "zone-soa", "a second SOA, with another owner", set.owner.to_string());
+      if (soa == nullptr) soa = &set;
+    }
+    if (soa == nullptr) {
+      // Records that could not be read may have held it.
+      if (!problems_.has_errors()) problem(Severity::error, {}, "zone-soa", "the zone has no SOA");
+      return;
+    }
+    zone_.apex = soa->owner;
+    zone_.serial = ByteReader(as_bytes(soa->rdata.front()).last(20)).u32();
+    std::map<Name, std::size_t> types_at;
+    for (const RRset& set : zone_.rrsets) ++types_at[set.owner];
+    for (std::size_t i = 0; i < zone_.rrsets.size(); ++i) check_rrset(zone_.rrsets[i], places_[i], types_at);
+  }
+
+  void check_rrset(const RRset& set, Place place, const std::map<Name, std::size_t>& types_at) {
+    if (!set.owner.is_below_or_equal(zone_.apex))
+      problem(Severity::error, place, "zone-outside", "the owner is not in the zone " + zone_.apex.to_string(),
+              set.owner.to_string());
+    if (set.type != Type::cname) return;
+    if (set.owner == zone_.apex)
+      problem(Severity::error, place, "zone-cname", "the apex can't be an alias (RFC 1912 section 2.4)",
+              set.owner.to_string());
+    else if (types_at.at(set.owner) > 1)
+      problem(Severity::error, place, "zone-cname", "an alias has no other records (RFC 1034 section 3.6.2)",
+              set.owner.to_string());
+  }
+
+  const std::string& file_;
+  ZoneLexer lexer_;
+  std::optional<Name> origin_;
+  const ZoneFileLimits& limits_;
+  std::optional<Name> owner_;
+  bool is_owner_bad_ = false;
+  std::optional<std::uint32_t> default_ttl_, last_ttl_;
+  std::size_t record_count_ = 0;
+  bool is_full_ = false;
+  std::unordered_map<Key, std::size_t, KeyHash> index_;
+  std::set<std::string> seen_;
+  std::vector<Place> places_;  ///< of the first record of each RRset
+  ZoneRecords zone_;
+  Diagnostics problems_;
+};
+
+}  // namespace
+
+Result<ZoneRecords, Diagnostics> parse_zone_file(const std::string& file, std::string_view text,
+                                                 const std::optional<Name>& origin, const ZoneFileLimits& limits) {
+  if (text.size() > limits.max_file_bytes) {
+    Diagnostics problems;
+    problems.add({Severity::error,
+                  file,
+                  0,
+                  0,
+                  {},
+                  "zone-too-large",
+                  "the file has more than " + std::to_string(limits.max_file_bytes) + " bytes",
+                  {},
+                  {}});
+    return problems;
+  }
+  return Parser(file, text, origin, limits).run();
+}
+
+std::shared_ptr<const Zone> make_zone(ZoneRecords records) {
+  return std::make_shared<const Zone>(std::move(records.apex), std::move(records.rrsets), records.serial);
+}
+
+}  // namespace hcpnet::dns

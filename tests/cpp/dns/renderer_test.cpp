@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is rendered, and the field cases ZON-01 to ZON-11. Whether other servers take it: render_programs_test,
+// coredns_test.
+#include <gtest/gtest.h>
+
+#include <hcpnet/dns/message.hpp>
+#include <hcpnet/dns/rdata.hpp>
+#include <hcpnet/dns/renderer.hpp>
+#include <hcpnet/spec/validate.hpp>
+#include <hcpnet/text/yaml.hpp>
+#include <regex>
+
+#include "dns/render_support.hpp"
+
+namespace hcpnet::dns {
+namespace {
+
+using test::a_record;
+using test::cidr;
+using test::name;
+using test::zone_of;
+
+text::Value case_data(const std::string& file) {
+  auto parsed = text::parse_yaml(file, test::read_file(test::data_path("dns_render/" + file)));
+  EXPECT_TRUE(parsed.complete) << parsed.problems.to_string();
+  return std::move(parsed.documents.at(0));
+}
+
+std::string corefile(const Config& config, const RenderOptions& options = {}) {
+  const auto rendered = render(config, RenderTarget::coredns, options);
+  EXPECT_TRUE(rendered) << rendered.error().to_string();
+  return rendered ? test::text_of(*rendered, "Corefile") : std::string{};
+}
+
+Config one_view(std::vector<std::shared_ptr<const Zone>> zones) {
+  Config config;
+  config.listeners = {{test::ipv4("192.0.2.3"), 53}};
+  config.views = {test::view_of(std::move(zones))};
+  return config;
+}
+
+std::string first_code(const Result<Rendered, Diagnostics>& rendered) {
+  return rendered ? "none" : rendered.error().items().at(0).code;
+}
+
+TEST(Render, TheSameInputGivesTheSameBytesWhateverTheOrderOfRecords) {
+  const Config config = test::two_clusters();
+  Config shuffled = config;
+  std::vector<RRset> records = config.views[1].zones[0]->rrsets();
+  std::ranges::reverse(records);
+  shuffled.views[1].zones[0] = std::make_shared<const Zone>(name("blue.hc.example.com"), records);
+  for (const RenderTarget target : kRenderTargets) {
+    const auto one = render(config, target);
+    const auto two = render(shuffled, target);
+    ASSERT_TRUE(one && two) << to_string(target);
+    EXPECT_EQ(one->files, two->files) << to_string(target);
+    EXPECT_FALSE(one->files.empty());
+  }
+}
+
+TEST(Render, TargetsHaveTheNamesOfTheCommand) {
+  for (const RenderTarget target : kRenderTargets) EXPECT_EQ(parse_render_target(to_string(target)), target);
+  EXPECT_EQ(parse_render_target("corefile"), std::nullopt);
+}
+
+TEST(Render, AZoneWithoutDataIsAnErrorWhereItCantBeServfail) {
+  const Config config = one_view({zone_of("a.test", {}, Availability::unavailable)});
+  for (const RenderTarget target : kRenderTargets) {
+    if (target == RenderTarget::coredns) continue;
+    EXPECT_EQ(first_code(render(config, target)), "unavailable-zone");
+  }
+  EXPECT_NE(corefile(config).find("template ANY ANY a.test. {\n        rcode SERVFAIL\n"), std::string::npos);
+}
+
+TEST(RenderCoreDns, TheMostSpecificViewComesFirst) {
+  const std::string text = corefile(test::two_clusters());
+  const std::size_t vlan = text.find("view vlan {\n        expr incidr(client_ip(), '127.90.1.0/24')\n");
+  const std::size_t pod = text.find("view pod {\n        expr true\n");
+  ASSERT_NE(vlan, std::string::npos) << text;
+  ASSERT_NE(pod, std::string::npos);
+  EXPECT_LT(vlan, pod);
+}
+
+TEST(RenderCoreDns, AViewExcludesWhatALaterOneClaimsInside) {
+  Config config = one_view({});
+  config.views = {{"a", {cidr("10.0.0.0/8"), cidr("10.1.2.0/24")}, {}}, {"b", {cidr("10.1.0.0/16")}, {}}};
+  const std::string text = corefile(config);
+  EXPECT_NE(text.find("expr incidr(client_ip(), '10.1.2.0/24') || (incidr(client_ip(), '10.0.0.0/8') && "
+                      "!incidr(client_ip(), '10.1.0.0/16'))\n"),
+            std::string::npos)
+      << text;
+  const auto bind = render(config, RenderTarget::bind).value();
+  EXPECT_NE(test::text_of(bind, "named.conf").find("match-clients { 10.1.2.0/24; !10.1.0.0/16; 10.0.0.0/8; };"),
+            std::string::npos);
+}
+
+TEST(RenderCoreDns, NothingOfAZoneIsForwarded) {
+  Config config = test::two_clusters();
+  config.forwarding.upstreams = {{test::ipv4("198.51.100.53"), 53}};
+  const std::string text = corefile(config);
+  for (const char* apex : {"blue.hc.example.com.", "red.hc.example.com."}) {
+    const std::string last = std::string("template ANY ANY ") + apex + " {\n        rcode NXDOMAIN\n";
+    EXPECT_EQ(test::count(text, last), 2U) << "once in each view";
+  }
+  EXPECT_NE(text.find("    forward . 198.51.100.53\n}"), std::string::npos) << text;
+}
+
+TEST(RenderCoreDns, AViewThatTemplatesCantHoldGetsZoneFiles) {
+  RenderOptions options;
+  options.file_prefix = "/etc/coredns/";
+  const auto rendered = render(test::hard_zones(), RenderTarget::coredns, options);
+  ASSERT_TRUE(rendered);
+  EXPECT_NE(test::text_of(*rendered, "Corefile")
+                .find("    file /etc/coredns/files/hcp1.example.com.zone hcp1.example.com.\n"),
+            std::string::npos);
+  EXPECT_EQ(rendered->files.size(), 2U);
+  EXPECT_EQ(rendered->files[0].name, "Corefile");
+}
+
+TEST(RenderCoreDns, OptionsThatCoreDnsWouldRefuseAreErrors) {
+  Config config = one_view({});
+  RenderOptions options;
+  options.coredns.reload = std::chrono::seconds(1);
+  EXPECT_EQ(first_code(render(config, RenderTarget::coredns, options)), "bad-option");
+  options = {};
+  options.coredns.health = Endpoint{Ipv4{}, 53};
+  EXPECT_EQ(first_code(render(config, RenderTarget::coredns, options)), "port-collides");
+  config = one_view({zone_of("a\\ b.test", {})});
+  EXPECT_EQ(first_code(render(config, RenderTarget::coredns)), "name-not-supported");
+}
+
+TEST(RenderUnbound, WhatExistsBelowAWildcardIsAZoneOfItsOwn) {
+  const auto rendered = render(
+      one_view({zone_of("z.test", {a_record("*.apps.z.test", "192.0.2.1"), a_record("x.y.apps.z.test", "192.0.2.2")})}),
+      RenderTarget::unbound);
+  ASSERT_TRUE(rendered);
+  const std::string text = test::text_of(*rendered, "unbound.conf");
+  EXPECT_NE(
+      text.find("    local-zone: \"apps.z.test.\" redirect\n    local-data: 'apps.z.test. 30 IN A 192.0.2.1'\n"
+                "    local-zone: \"y.apps.z.test.\" static\n    local-data: 'x.y.apps.z.test. 30 IN A 192.0.2.2'\n"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(rendered->warnings.items().at(0).code, "wildcard-apex");
+}
+
+TEST(RenderHosts, HasNamesByAddressAndWarnsOfWhatItCantHold) {
+  const auto rendered = render(test::two_clusters(), RenderTarget::hosts);
+  ASSERT_TRUE(rendered);
+  EXPECT_NE(
+      test::text_of(*rendered, "vlan.hosts").find("\n192.0.2.4 api.blue.hc.example.com api-int.blue.hc.example.com "),
+      std::string::npos);
+  EXPECT_EQ(rendered->warnings.warning_count(), 4U) << "the wildcards";
+  const auto entries = parse_hosts_file("vlan.hosts", test::text_of(*rendered, "vlan.hosts"));
+  ASSERT_TRUE(entries);
+  ASSERT_EQ(entries->size(), 1U);
+  EXPECT_EQ(entries->front().names.size(), 11U);
+}
+
+TEST(RenderFiles, NamesStayInsideTheFolder) {
+  Config config = one_view({zone_of(".", {}), zone_of("a/b\\.c.test", {}), zone_of("\\.\\..test", {})});
+  config.views[0].name = "../etc";
+  for (const RenderedFile& file : render(config, RenderTarget::zonefile).value().files)
+    EXPECT_TRUE(std::regex_match(file.name, std::regex("%2E\\.%2Fetc/[A-Za-z0-9%_-][A-Za-z0-9%._-]*\\.zone")))
+        << file.name;
+}
+
+// --- the field cases
+// ----------------------------------------------------------------------------------------------------
+
+TEST(ZoneCases, Zon01CacheIsWholeSecondsOrAnError) {
+  for (const text::Value& row : case_data("ZON-01.yaml").items) {
+    const std::string written = row.find("in")->text;
+    SCOPED_TRACE(written);
+    const auto checked = spec::check({{"dns.yaml", R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DNSServer
+metadata: {name: d, namespace: hcp}
+spec:
+  networkConfig: {serverIP: 192.0.2.3, proxyIP: 192.0.2.4}
+  hostedClusterDomain: a.example.com
+  cacheTTL: ")" + written + "\"\n"}});
+    if (row.find("error") != nullptr) {
+      EXPECT_TRUE(checked.has_error());
+      continue;
+    }
+    ASSERT_FALSE(checked.has_error()) << checked.error().to_string();
+    RenderOptions options;
+    options.coredns.cache_ttl = checked->dns_servers.at(0).cache_ttl;
+    std::smatch found;
+    const std::string text = corefile(one_view({}), options);
+    const bool has_cache = std::regex_search(text, found, std::regex("\n *(cache.*)\n"));
+    EXPECT_EQ(has_cache ? found[1].str() : "", row.find("out")->text);
+  }
+}
+
+TEST(ZoneCases, Zon03ProcessWidePluginsStandOnce) {
+  Config config = one_view({});
+  config.views = {{"a", {cidr("10.1.0.0/16")}, {}}, {"b", {cidr("10.2.0.0/16")}, {}}, {"c", {cidr("0.0.0.0/0")}, {}}};
+  const std::string text = corefile(config);
+  const auto data = case_data("ZON-03.yaml");
+  EXPECT_EQ(test::count(text, "\n.:53 {\n"), std::stoul(data.find("blocks")->text));
+  for (const text::Member& plugin : data.find("expect")->members)
+    EXPECT_EQ(test::count(text, "\n    " + plugin.key + ' '), std::stoul(plugin.value.text)) << plugin.key;
+  EXPECT_EQ(test::count(text, "\n    prometheus :9153\n"), 3U) << "each view is counted, on one listener";
+}
+
+TEST(ZoneCases, Zon05ExplicitNamesWinOverTheWildcardAndOtherTypesAreNodata) {
+  // coredns_test asks a real CoreDNS; here: the order in which its templates would be tried.
+  const auto data = case_data("ZON-05.yaml");
+  std::vector<RRset> records;
+  for (const text::Value& entry : data.find("entries")->items)
+    records.push_back(a_record(entry.find("host")->text, entry.find("ip")->text));
+  const std::string text = corefile(one_view({zone_of("hcp1.example.com", records)}));
+  EXPECT_EQ(test::count(text, "hosts"), 0U);
+  struct Template {
+    std::string type, body;
+  };
+  std::vector<Template> templates;
+  const std::regex block("template (?:IN|ANY) (\\S+) hcp1\\.example\\.com\\. \\{\n((?:        .*\n)*)    \\}");
+  for (std::sregex_iterator at(text.begin(), text.end(), block), end; at != end; ++at)
+    templates.push_back({(*at)[1], (*at)[2]});
+  ASSERT_FALSE(templates.empty());
+  for (const text::Value& query : data.find("queries")->items) {
+    const std::string& question = query.items[0].text;
+    const std::string asked = question.substr(0, question.find(' ')) + '.',
+                      type = question.substr(question.find(' ') + 1);
+    std::string outcome = "no template";
+    for (const Template& t : templates) {
+      bool matches = t.body.find("match ") == std::string::npos;
+      const std::regex match("match (.*)\n");
+      for (std::sregex_iterator at(t.body.begin(), t.body.end(), match), end; at != end; ++at)
+        matches = matches || std::regex_search(asked, std::regex((*at)[1].str()));
+      if (!matches || (t.type != "ANY" && t.type != type)) continue;
+      std::smatch address;
+      if (std::regex_search(t.body, address, std::regex("answer \".* A (.*)\"")))
+        outcome = address[1];
+      else
+        outcome = t.body.find("rcode NXDOMAIN") != std::string::npos ? "NXDOMAIN" : "NODATA";
+      break;
+    }
+    // "apps" itself exists, above its wildcard: RFC 4592 section 2.2.2 has NODATA for it; the case wants no address.
+    if (asked == "apps.hcp1.example.com.") {
+      EXPECT_EQ(outcome, "NODATA");
+    } else {
+      EXPECT_EQ(query.items[1].text.substr(0, outcome.size()), outcome) << question;
+    }
+  }
+}
+
+TEST(ZoneCases, Zon07StringsAndOwnersAreEscaped) {
+  const auto data = case_data("ZON-07.yaml");
+  const auto& values = data.find("values")->items;
+  const auto& expected = data.find("expect_lines")->items;
+  ASSERT_EQ(values.size(), expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(quote_string(values[i].text), expected[i].text);
+    const std::string wire = static_cast<char>(values[i].text.size()) + values[i].text;
+    EXPECT_EQ(rdata_to_string(Type::txt, wire), expected[i].text);
+    EXPECT_EQ(parse_rdata(Type::txt, expected[i].text).value(), wire);
+  }
+  const Name at = make_name(std::string("\2@x\1a\0", 6)).value();
+  const Name dollar = make_name(std::string("\4$ttl\1a\0", 8)).value();
+  const std::string text = render_zone_file(
+      Zone(name("a"), {make_a(at, test::ipv4("192.0.2.1"), 5), make_a(dollar, test::ipv4("192.0.2.2"), 5)}), 1);
+  EXPECT_NE(text.find("\n\\@x.a. 5 IN A 192.0.2.1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n\\$ttl.a. 5 IN A 192.0.2.2\n"), std::string::npos) << text;
+}
+
+bool is_greater_serial(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::int32_t>(a - b) > 0;
+}
+
+TEST(ZoneCases, Zon09TheSerialMovesOnlyForwardAndOnlyWithTheContent) {
+  for (const text::Value& step : case_data("ZON-09.yaml").items) {
+    const auto previous = static_cast<std::uint32_t>(std::stoul(step.find("prev")->text));
+    const std::string expect = step.find("expect")->text;
+    SCOPED_TRACE(step.find("prev")->text);
+    std::optional<std::uint32_t> day;
+    if (const text::Value* given = step.find("day")) day = static_cast<std::uint32_t>(std::stoul(given->text));
+    const bool is_changed = step.find("change")->text != "none";
+    const auto zone = [&](const char* address) { return zone_of("a.test", {a_record("x.a.test", address)}); };
+    RenderOptions options;
+    options.day = day;
+    options.previous["default/a.test.zone"] = render_zone_file(*zone("192.0.2.1"), previous);
+    const auto rendered =
+        render(one_view({zone(is_changed ? "192.0.2.2" : "192.0.2.1")}), RenderTarget::zonefile, options);
+    ASSERT_TRUE(rendered);
+    const std::string text = test::text_of(*rendered, "default/a.test.zone");
+    const std::uint32_t serial = parse_zone_file("z", text).value().serial;
+    if (!is_changed) {
+      EXPECT_EQ(text, options.previous["default/a.test.zone"]);
+    }
+    if (expect == ">" || expect.starts_with("rfc1982")) {
+      EXPECT_TRUE(is_greater_serial(serial, previous)) << serial;
+      EXPECT_NE(serial, 0U);
+    } else {
+      EXPECT_EQ(serial, std::stoul(expect));
+    }
+  }
+  std::uint32_t serial = 2026010100;
+  for (int change = 0; change < 150; ++change) {
+    const std::uint32_t next = next_serial(serial, 20260101);
+    ASSERT_TRUE(is_greater_serial(next, serial));
+    serial = next;
+  }
+  EXPECT_EQ(next_serial(0xffffffff), 1U) << "0 is left out";
+}
+
+TEST(ZoneCases, Zon11ForwardHasTheRightFormForEveryListOfUpstreams) {
+  for (const text::Value& row : case_data("ZON-11.yaml").items) {
+    Config config = one_view({});
+    if (const text::Value* count = row.find("up_count")) {
+      for (unsigned long i = 1; i <= std::stoul(count->text); ++i)
+        config.forwarding.upstreams.push_back({Ipv4(198, 51, 100, static_cast<std::uint8_t>(i)), 53});
+      const auto rendered = render(config, RenderTarget::coredns);
+      ASSERT_TRUE(rendered);
+      EXPECT_EQ(rendered->warnings.items().at(0).code, "too-many-upstreams");
+      EXPECT_EQ(test::count(test::text_of(*rendered, "Corefile"), " 198.51.100."), kMaxCoreDnsUpstreams);
+      continue;
+    }
+    for (const text::Value& upstream : row.find("up")->items) {
+      const std::size_t port = upstream.text.find(" port ");
+      config.forwarding.upstreams.push_back(
+          {*parse_ip_address(upstream.text.substr(0, port)),
+           port == std::string::npos ? std::uint16_t{53}
+                                     : static_cast<std::uint16_t>(std::stoul(upstream.text.substr(port + 6)))});
+    }
+    const std::string text = corefile(config);
+    if (const text::Value* line = row.find("line")) {
+      EXPECT_NE(text.find("    " + line->text + '\n'), std::string::npos) << text;
+    } else {
+      EXPECT_EQ(text.find("forward"), std::string::npos);
+      EXPECT_NE(text.find("template ANY ANY . {\n        rcode REFUSED\n"), std::string::npos) << "what no zone owns";
+    }
+  }
+  Config config = one_view({});
+  const Endpoint one{test::ipv4("198.51.100.1"), 53}, two{test::ipv4("198.51.100.2"), 5353};
+  config.forwarding.upstreams = {two, one, two};
+  EXPECT_NE(corefile(config).find("forward . 198.51.100.2:5353 198.51.100.1 {\n        policy sequential\n"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hcpnet::dns

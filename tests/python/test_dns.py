@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hcpnet.dns."""
+
+from ipaddress import IPv4Address, IPv4Network
+
+import hcpnet
+import pytest
+from hcpnet.dns import explain, next_serial, parse_zone_file, render, render_zone_file
+
+NETWORK = {
+    "network.yaml": """
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: Infra
+metadata: {name: vlan, namespace: clusters}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, networkAttachmentDefinition: vlan}
+  infraComponents:
+    dns: {serverIP: 192.0.2.3, clusterName: blue, baseDomain: example.com}
+    proxy: {serverIP: 192.0.2.4, controlPlaneNamespace: clusters-blue, internalProxyService: 198.51.100.10}
+""",
+}
+ZONE = '$ORIGIN a.test.\n@ 30 IN SOA ns hostmaster 7 1 1 1 1\nx 30 IN TXT "a;b"\n'
+
+
+def test_zone_file_round_trip() -> None:
+    zone = parse_zone_file("z", ZONE)
+    assert zone.apex == "a.test."
+    assert [r.owner for r in zone.rrsets] == ["a.test.", "x.a.test."]
+    text = render_zone_file(zone, 8)
+    assert 'x.a.test. 30 IN TXT "a;b"\n' in text
+    assert render_zone_file(parse_zone_file("again", text), 8) == text
+
+
+def test_zone_file_errors_have_lines() -> None:
+    with pytest.raises(hcpnet.SpecError) as error:
+        parse_zone_file("z", ZONE + "y 30 IN A 192.0.2\n", origin="a.test")
+    assert [(d.line, d.code) for d in error.value.diagnostics] == [(4, "zone-rdata")]
+    with pytest.raises(ValueError, match="domain name"):
+        parse_zone_file("z", ZONE, "a..b")
+
+
+def test_next_serial() -> None:
+    assert next_serial(2026010199, 20260101) == 2026010200
+    assert next_serial(2026010199, day=20260102) == 2026010200
+    assert next_serial(4294967295) == 1
+
+
+@pytest.mark.parametrize("target", ["zonefile", "hosts", "coredns", "bind", "unbound", "dnsmasq"])
+def test_renders_every_target(target: str) -> None:
+    files = render(NETWORK, target)["clusters/vlan"]
+    assert files
+    assert any("blue.example.com" in text for text in files.values())
+
+
+def test_a_changed_zone_file_gets_a_greater_serial() -> None:
+    first = render(NETWORK, "zonefile", day=20260101)["clusters/vlan"]
+    assert render(NETWORK, "zonefile", previous=first, day=20260101)["clusters/vlan"] == first
+    name = "vlan/blue.example.com.zone"
+    older = {name: first[name].replace("192.0.2.4", "192.0.2.5")}
+    assert " 2026010100 3600 " in render(NETWORK, "zonefile", previous=older, day=20260101)["clusters/vlan"][name]
+
+
+def test_render_refuses_other_targets() -> None:
+    with pytest.raises(ValueError, match="target"):
+        render(NETWORK, "nsd", any_address=True, file_prefix="/etc/", observed={})
+
+
+def test_explain() -> None:
+    (found,) = explain(NETWORK, "api.blue.example.com", "192.0.2.101")
+    assert (found.view, found.prefix, found.upstreams) == ("vlan", IPv4Network("192.0.2.0/24"), [])
+    (step,) = found.steps
+    assert (step.name, step.zone, step.rule) == ("api.blue.example.com.", "blue.example.com.", "exact")
+    assert step.matched == "api.blue.example.com."
+    assert step.records == ["api.blue.example.com. 30 IN A 192.0.2.4"]
+    (found,) = explain(NETWORK, "api.blue.example.com", IPv4Address("198.51.100.1"), "AAAA", observed={})
+    assert [s.rule for s in found.steps] == ["nodata"]
