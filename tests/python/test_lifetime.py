@@ -38,23 +38,36 @@ def test_ending_while_callbacks_run_never_hangs(tmp_path: Path) -> None:
     done = run_script(
         tmp_path,
         """
-        import gc
-        def serve(i):
-            stack = hcpnet.Stack(**vlan.options(), on_event=lambda event: sum(range(2000)), log=lambda record: None)
+        import gc, threading, time
+        def serve(vlan, i):
+            inside = threading.Event()
+            def callback(event):
+                inside.set()
+                time.sleep(0.002)  # lets go of the GIL, and wants it back while the stack is being ended
+            stack = hcpnet.Stack(**vlan.options(), watch=True, on_event=callback)
             stack.start()
-            if i % 2:
-                stack.reload()
-            if i % 4 == 1:
+            vlan.write("blue" if i % 2 else "green")
+            assert inside.wait(30)
+            if i % 3 == 0:
                 stack.stop()
-            if i % 4 == 2:
+            if i % 3 == 1:
                 raise RuntimeError("unwinds over a running stack")
-        for i in range(200):
-            try:
-                serve(i)
-            except RuntimeError:
-                pass
-            if i % 10 == 0:
-                gc.collect()
+        ended = []
+        def serve_often(own):
+            own.folder.mkdir()
+            own.write("blue")
+            for i in range(25):
+                try:
+                    serve(own, i)
+                except RuntimeError:
+                    gc.collect()
+                ended.append(i)
+        threads = [threading.Thread(target=serve_often, args=[Vlan(vlan.folder / str(t))]) for t in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(ended) == 200
         print("alive")
         """,
     )

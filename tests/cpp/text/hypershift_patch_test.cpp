@@ -77,7 +77,7 @@ TEST(HypershiftPatch, MakesTheDefaultInterfaceL2Bridge) {
   EXPECT_EQ(as_hypershift(result.patched, c["patch"]).error().operation, c["second_run_on_raw_result"]["error_at_op"]);
   EXPECT_EQ(as_hypershift(result.object, c["patch"]).error().operation,
             c["second_run_on_pruned_result"]["error_at_op"]);
-  EXPECT_EQ(as_hypershift(result.patched, c["patch"]).error().pointer, c["patch"][2]["path"]);
+  EXPECT_EQ(as_hypershift(result.patched, c["patch"]).error().pointer, c["patch"][2]["path"].get<std::string>());
 }
 
 TEST(HypershiftPatch, RemovingAnAnnotationHasNoEffectBefore419) {
