@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import control_planes
@@ -220,9 +221,9 @@ class Demo:
             lambda: self.run("curl", "-sf", "http://127.0.0.1:9090/readyz", ns="infra", check=False) == "ok",
         )
 
-    def wait_for(self, what: str, condition: object, seconds: float = 20) -> None:
+    def wait_for(self, what: str, condition: Callable[[], bool], seconds: float = 20) -> None:
         deadline = time.monotonic() + seconds
-        while not condition():  # type: ignore[operator]
+        while not condition():
             if time.monotonic() > deadline:
                 raise StepFailed(f"waited {seconds} s for {what}")
             time.sleep(0.05)

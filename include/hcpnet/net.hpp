@@ -59,8 +59,8 @@ class Ipv6 {
 class IpAddress {
  public:
   IpAddress() noexcept = default;
-  IpAddress(Ipv4 address) noexcept : value_(address) {}  // NOLINT(google-explicit-constructor): an Ipv4 is an IpAddress
-  IpAddress(const Ipv6& address) noexcept : value_(address) {}  // NOLINT(google-explicit-constructor)
+  IpAddress(Ipv4 address) noexcept : value_(address) {}
+  IpAddress(const Ipv6& address) noexcept : value_(address) {}
 
   [[nodiscard]] bool is_v4() const noexcept { return value_.index() == 0; }
   [[nodiscard]] bool is_v6() const noexcept { return value_.index() == 1; }
@@ -109,8 +109,7 @@ class Cidr {
   Cidr() noexcept = default;
   /// Clears the host bits. Precondition: prefix_length <= 32 or 128.
   Cidr(const IpAddress& address, unsigned prefix_length) noexcept;
-  Cidr(const Ipv4Cidr& cidr) noexcept
-      : network_(cidr.network()), prefix_length_(cidr.prefix_length()) {}  // NOLINT(google-explicit-constructor)
+  Cidr(const Ipv4Cidr& cidr) noexcept : network_(cidr.network()), prefix_length_(cidr.prefix_length()) {}
 
   [[nodiscard]] const IpAddress& network() const noexcept { return network_; }
   [[nodiscard]] unsigned prefix_length() const noexcept { return prefix_length_; }

@@ -48,6 +48,7 @@ struct StackOptions {
   std::optional<Endpoint> admin_tcp;  ///< admin over TCP; refused unless it is a loopback address
   std::optional<Endpoint> observe;    ///< read-only /healthz, /readyz, /metrics
   bool watch = false;                 ///< reload when a file changes
+  proxy::Resolve resolve;             ///< for backends and internalProxyService; the system's resolver when empty
   Clock* clock = &system_clock();
   LogSink log;                                      ///< on the stack's thread
   std::function<void(const StackEvent&)> on_event;  ///< on the stack's thread; must not call back into the stack

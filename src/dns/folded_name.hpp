@@ -31,7 +31,7 @@ class FoldedName {
  public:
   static constexpr std::size_t kMaxLabels = 127;
 
-  FoldedName() noexcept {}  // NOLINT(modernize-use-equals-default): `= default` would let {} clear a kilobyte per query
+  FoldedName() noexcept {}  // not `= default`, which would let {} clear a kilobyte per query
   explicit FoldedName(const Name& name) noexcept { static_cast<void>(read(name.wire())); }
 
   /// Takes an uncompressed name from the front of `bytes`. Returns its length, or 0 when there is none: a pointer or

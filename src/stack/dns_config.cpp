@@ -102,13 +102,14 @@ InternalProxy find_internal_proxy(const Inputs& in, const spec::ValidInfra& infr
   const std::string ns =
       dot == std::string::npos ? std::string{} : text.substr(dot + 1, text.find('.', dot + 1) - dot - 1);
   if (const auto known = in.observed.service_addresses.find(ns + '/' + service);
-      known != in.observed.service_addresses.end())
+      known != in.observed.service_addresses.end()) {
     found.address = known->second;
-  else if (const auto resolved = in.surroundings.internal_proxies.find(text);
-           resolved != in.surroundings.internal_proxies.end())
+    return found;
+  }
+  out.proxies_by_dns.push_back(text);
+  if (const auto resolved = in.surroundings.internal_proxies.find(text);
+      resolved != in.surroundings.internal_proxies.end())
     found.address = resolved->second;
-  else
-    out.unresolved_proxies.push_back(text);
   return found;
 }
 

@@ -6,10 +6,13 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "proxy/name_cache.hpp"
+
 namespace hcpnet {
 namespace {
 
 constexpr std::chrono::seconds kResolveEvery{30};
+constexpr std::uint16_t kAnyPort = 443;  // only the address counts
 
 bool operator==(const std::vector<spec::SourceText>& a, const std::vector<spec::SourceText>& b) {
   return std::ranges::equal(
@@ -49,7 +52,7 @@ Stack::Impl::Impl(boost::asio::io_context& context, StackOptions o)
       options(std::move(o)),
       log(options.log, "stack"),
       timers(context.get_executor(), *options.clock),
-      resolver_(context) {
+      resolve_(options.resolve ? options.resolve : proxy::make_system_resolve(context.get_executor())) {
   surroundings_.pod_addresses = options.pod_addresses;
 }
 
@@ -92,8 +95,10 @@ void Stack::Impl::start_servers(StackConfig config) {
     engine.max_connections = p.max_connections;
     engine.port_map = options.port_map;
     engine.clock = options.clock;
+    engine.resolve = options.resolve;
     engine.log = Logger(options.log, "proxy");
-    proxies.push_back({p.owner, std::make_unique<proxy::Engine>(io.get_executor(), std::move(engine)), p.workers});
+    proxies.push_back({p.owner, std::make_unique<proxy::Engine>(io.get_executor(), std::move(engine)), p.workers,
+                       p.inspect_timeout, p.max_connections});
     proxies.back().engine->start(p.table);
   }
   for (DnsServerConfig& d : config.dns) {
@@ -123,7 +128,7 @@ void Stack::Impl::adopt(StackConfig& config) {
   warnings = checked_.warnings;
   warnings.append(config.warnings);
   mac_clusters_ = config.mac_clusters;
-  unresolved_ = config.unresolved_proxies;
+  proxies_by_dns_ = config.proxies_by_dns;
 }
 
 Result<void, Diagnostics> Stack::Impl::reload() {
@@ -185,8 +190,21 @@ Diagnostics Stack::Impl::find_unchangeable(const StackConfig& next) const {
   return problems;
 }
 
+/// An engine takes its limits at start.
+void Stack::Impl::warn_of_fixed_limits(const StackConfig& next) {
+  for (std::size_t i = 0; i < proxies.size(); ++i) {
+    if (proxies[i].inspect_timeout == next.proxies[i].inspect_timeout &&
+        proxies[i].max_connections == next.proxies[i].max_connections)
+      continue;
+    Diagnostic d = unchangeable(proxies[i].owner, "inspectTimeoutSeconds or maxConnections");
+    d.severity = Severity::warning;
+    warnings.add(std::move(d));
+  }
+}
+
 void Stack::Impl::apply(StackConfig config) {
   adopt(config);
+  warn_of_fixed_limits(config);
   for (std::size_t i = 0; i < proxies.size(); ++i) {
     proxies[i].engine->replace(config.proxies[i].table);
     proxies[i].workers = std::move(config.proxies[i].workers);
@@ -201,7 +219,6 @@ void Stack::Impl::apply(StackConfig config) {
 }
 
 // --- leases and the clusters that they prove
-// -------------------------------------------------------------------------------
 
 void Stack::Impl::on_lease(const dhcp::LeaseEvent& event) {
   note_lease(event.lease, event.kind == dhcp::LeaseEventKind::bound || event.kind == dhcp::LeaseEventKind::renewed);
@@ -236,40 +253,35 @@ void Stack::Impl::push_source_clusters() {
 }
 
 // --- internalProxyService by DNS
-// ---------------------------------------------------------------------------------------------
 
 void Stack::Impl::resolve_proxies() {
-  for (const std::string& name : unresolved_) {
-    resolver_.async_resolve(boost::asio::ip::tcp::v4(), name, "",
-                            [weak = weak_from_this(), name](error_code ec, const auto& results) {
-                              const auto self = weak.lock();
-                              if (!self || self->state != State::running) return;
-                              std::optional<Ipv4> address;
-                              if (!ec && !results.empty())
-                                address = Ipv4(results.begin()->endpoint().address().to_v4().to_uint());
-                              self->on_resolved(name, address);
-                            });
+  if (next_resolve_) timers.cancel(*std::exchange(next_resolve_, {}));
+  if (proxies_by_dns_.empty()) return;
+  for (const std::string& name : proxies_by_dns_) {
+    resolve_(name, kAnyPort, [weak = weak_from_this(), name](const Result<std::vector<Endpoint>>& answer) {
+      const auto self = weak.lock();
+      if (self && self->state == State::running) self->on_resolved(name, answer ? *answer : std::vector<Endpoint>{});
+    });
   }
-}
-
-void Stack::Impl::on_resolved(const std::string& name, std::optional<Ipv4> address) {
-  timers.after(kResolveEvery, [weak = weak_from_this()] {
+  // A Service can be made anew with another address.
+  next_resolve_ = timers.after(kResolveEvery, [weak = weak_from_this()] {
     if (const auto self = weak.lock(); self && self->state == State::running) self->resolve_proxies();
   });
-  if (!address) {
-    log.warning("internalProxyService has no address yet", {{"name", printable(name)}});
+}
+
+void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoint>& answer) {
+  const auto address = std::ranges::find_if(answer, [](const Endpoint& e) { return e.address.is_v4(); });
+  if (address == answer.end()) {
+    log.warning("internalProxyService has no address", {{"name", printable(name)}});
     return;
   }
-  const auto known = surroundings_.internal_proxies.find(name);
-  if (known != surroundings_.internal_proxies.end() && known->second == *address) return;
-  surroundings_.internal_proxies[name] = *address;
-  const std::vector<std::string> names = unresolved_;
+  const auto [known, is_new] = surroundings_.internal_proxies.try_emplace(name, address->address.v4());
+  if (!is_new && known->second == address->address.v4()) return;
+  known->second = address->address.v4();
   if (auto config = make_stack_config(checked_.set, checked_.observed, surroundings_)) apply(std::move(*config));
-  unresolved_ = names;  // its address may change: keep asking
 }
 
 // --- listeners, files, events
-// -------------------------------------------------------------------------------------------------
 
 void Stack::Impl::start_http() {
   const auto answering = [this](HttpResponse (*answer)(Impl&, const HttpRequest&)) {
@@ -350,7 +362,7 @@ void Stack::Impl::close() {
   state = State::stopped;
   if (watcher_) watcher_->stop();
   watcher_.reset();
-  resolver_.cancel();
+  if (next_resolve_) timers.cancel(*std::exchange(next_resolve_, {}));  // or the embedder's io_context stays busy
   admin_.reset();
   admin_tcp_.reset();
   observe_.reset();

@@ -2,7 +2,6 @@
 #pragma once
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <hcpnet/stack.hpp>
 #include <hcpnet/stack/config.hpp>
 #include <hcpnet/stack/files.hpp>
@@ -28,6 +27,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
     std::string owner;
     std::unique_ptr<proxy::Engine> engine;
     proxy::SourceClusters workers;  ///< observed; leases come on top
+    std::optional<std::chrono::seconds> inspect_timeout;
+    std::size_t max_connections = 0;
   };
   enum class State : std::uint8_t { idle, running, stopping, stopped };
 
@@ -69,8 +70,9 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void on_lease(const dhcp::LeaseEvent& event);
   void note_lease(const dhcp::Lease& lease, bool is_live);
   void push_source_clusters();
+  void warn_of_fixed_limits(const StackConfig& next);
   void resolve_proxies();
-  void on_resolved(const std::string& name, std::optional<Ipv4> address);
+  void on_resolved(const std::string& name, const std::vector<Endpoint>& answer);
   void notify(const StackEvent& event) const;
   void finish();
 
@@ -78,14 +80,15 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   SourceFiles files_;                       ///< what is served, to see whether a change is one
   CheckedFiles checked_;
   Surroundings surroundings_;
-  std::vector<std::string> unresolved_;
+  std::vector<std::string> proxies_by_dns_;
+  std::optional<runtime::TimerQueue::Id> next_resolve_;
   std::unordered_map<MacAddress, std::string> mac_clusters_;
   proxy::SourceClusters lease_clusters_;
   bool are_sources_stale_ = false;
   std::shared_ptr<FileWatcher> watcher_;
   std::unique_ptr<HttpServer> admin_, admin_tcp_, observe_;
   std::optional<Endpoint> admin_tcp_bound_, observe_bound_;
-  boost::asio::ip::tcp::resolver resolver_;
+  proxy::Resolve resolve_;
   std::size_t stops_pending_ = 0;
   std::vector<std::function<void()>> on_stopped_;
 };

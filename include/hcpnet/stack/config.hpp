@@ -47,9 +47,9 @@ struct StackConfig {
   /// Hosted cluster ("namespace/name") by the hardware address of a VM's interface: a lease of that address makes its
   /// holder known.
   std::unordered_map<MacAddress, std::string> mac_clusters;
-  /// internalProxyService values that neither the set nor Surroundings could turn into an address. Their names answer
-  /// SERVFAIL until then.
-  std::vector<std::string> unresolved_proxies;
+  /// internalProxyService values whose address only DNS can tell. Until Surroundings has it, the names that lead there
+  /// answer SERVFAIL on the pod side.
+  std::vector<std::string> proxies_by_dns;
   Diagnostics warnings;
 };
 

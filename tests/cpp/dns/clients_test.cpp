@@ -62,7 +62,7 @@ class DnsClientsEach : public DnsClients, public testing::WithParamInterface<con
 
 TEST_P(DnsClientsEach, UnderstandsEveryKindOfAnswer) {
   const std::string client = GetParam();
-  if (is_missing(client)) GTEST_SKIP() << client << " is not installed";
+  if (is_missing(client)) FAIL() << client << " is not installed";
   EXPECT_EQ(ask(client, "+short api.hcp1.example.com A"), "192.168.100.4\n");
   EXPECT_EQ(ask(client, "+short X.y.APPS.hcp1.example.com A"), "192.168.100.4\n");
   EXPECT_EQ(ask(client, "+short dual.hcp1.example.com AAAA"), "2001:db8:100::20\n");
@@ -75,7 +75,7 @@ TEST_P(DnsClientsEach, UnderstandsEveryKindOfAnswer) {
 
 TEST_P(DnsClientsEach, RetriesOverTcpWhenTheReplyIsCut) {
   const std::string client = GetParam();
-  if (is_missing(client)) GTEST_SKIP() << client << " is not installed";
+  if (is_missing(client)) FAIL() << client << " is not installed";
   const std::string many = ask(client, "+noedns +short many.hcp1.example.com A");
   std::size_t addresses = 0;
   for (std::size_t at = many.find("10.0.0."); at != std::string::npos; at = many.find("10.0.0.", at + 1)) ++addresses;
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(Dns, DnsClientsEach, testing::Values("dig", "kdig"),
                          [](const auto& param) { return std::string(param.param); });
 
 TEST_F(DnsClients, DigSeesAnAuthoritativeNegativeAnswerWithItsSoa) {
-  if (is_missing("dig")) GTEST_SKIP() << "dig is not installed";
+  if (is_missing("dig")) FAIL() << "dig is not installed";
   const std::string text = ask("dig", "+noall +comments +authority api.hcp1.example.com AAAA");
   EXPECT_NE(text.find("status: NOERROR"), std::string::npos) << text;
   EXPECT_NE(text.find("flags: qr aa rd;"), std::string::npos) << text;
@@ -98,7 +98,7 @@ TEST_F(DnsClients, DigSeesAnAuthoritativeNegativeAnswerWithItsSoa) {
 }
 
 TEST_F(DnsClients, DigAsksSeveralQuestionsOnOneConnection) {
-  if (is_missing("dig")) GTEST_SKIP() << "dig is not installed";
+  if (is_missing("dig")) FAIL() << "dig is not installed";
   EXPECT_EQ(ask("dig", "+tcp +keepopen +short api.hcp1.example.com A ns1.hcp1.example.com A"),
             "192.168.100.4\n192.168.100.3\n");
 }

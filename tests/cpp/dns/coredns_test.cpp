@@ -76,7 +76,7 @@ std::string coredns_path() {
 class CoreDns : public testing::Test {
  protected:
   void SetUp() override {
-    if (access(program.c_str(), X_OK) != 0) GTEST_SKIP() << "CoreDNS is not installed (scripts/tools.sh coredns)";
+    if (access(program.c_str(), X_OK) != 0) FAIL() << "CoreDNS is not installed (scripts/tools.sh coredns)";
     fs::create_directories(folder);
   }
   void TearDown() override {

@@ -63,11 +63,7 @@ TEST_F(DnsServer, AnswersOverIpv6) {
   Config config = config_with();
   config.views[0].clients.push_back(test::cidr("::1/128"));
   config.listeners = {Endpoint{*parse_ip_address("::1"), 53}, Endpoint{*parse_ip_address("::"), 53}};
-  try {
-    start(config);
-  } catch (const boost::system::system_error& e) {
-    GTEST_SKIP() << "no IPv6 here: " << e.what();
-  }
+  start(config);
   for (std::size_t i = 0; i < 2; ++i) {
     UdpClient udp(io, Endpoint{*parse_ip_address("::1"), bound(i).port}, "::1");
     EXPECT_EQ(addresses(udp.ask(make_query("api.blue.example", Type::a))), kApi);

@@ -140,9 +140,8 @@ TEST(StackConfig, AsksForTheInternalProxyUntilItIsKnown) {
   auto objects = test::example_observed();
   const auto service = objects[0].text.find("- apiVersion: v1\n  kind: Service");
   objects[0].text.erase(service, objects[0].text.find("- {apiVersion: cluster") - service);
-  EXPECT_EQ(make(test::example_set(), objects).unresolved_proxies, std::vector<std::string>{"vlan7-proxy.hcp.svc"});
+  EXPECT_EQ(make(test::example_set(), objects).proxies_by_dns, std::vector<std::string>{"vlan7-proxy.hcp.svc"});
   const StackConfig resolved = make(test::example_set(), objects, {{}, {{"vlan7-proxy.hcp.svc", Ipv4(172, 30, 1, 1)}}});
-  EXPECT_TRUE(resolved.unresolved_proxies.empty());
   EXPECT_EQ(lookup(view(resolved, "pod"), "api.red.hc.example.com"), "172.30.1.1");
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -17,7 +18,10 @@
 #include <fstream>
 #include <future>
 #include <hcpnet/stack.hpp>
+#include <iterator>
+#include <limits>
 #include <mutex>
+#include <sstream>
 
 namespace hcpnet {
 namespace {
@@ -202,6 +206,76 @@ TEST_F(StackTest, RunsOnTheEmbeddersContext) {
   asio::post(io, [&] { stack.stop([&] { stopped = true; }); });
   io.run();
   EXPECT_TRUE(stopped);
+}
+
+TEST_F(StackTest, FollowsTheAddressOfTheInternalProxy) {
+  std::string text = spec_text("blue", 1);
+  text.replace(text.find("198.51.100.1"), std::string("198.51.100.1").size(), "proxy.hcp.svc");
+  write(text);
+  asio::io_context io;
+  ManualClock clock;
+  std::vector<Endpoint> answer;
+  int asked = 0;
+  StackOptions o = options();
+  o.clock = &clock;
+  o.resolve = [&](const std::string& host, std::uint16_t, auto resolved) {
+    EXPECT_EQ(host, "proxy.hcp.svc");
+    ++asked;
+    if (answer.empty()) return resolved(make_error_code(boost::system::errc::no_such_device_or_address));
+    resolved(answer);
+  };
+  Stack stack(io, o);
+  stack.start();
+  const auto pod_zone = [&] {
+    for (const StackZone& z : stack.zones())
+      if (z.view == "pod") return z.zone;
+    throw std::out_of_range("pod");
+  };
+  EXPECT_FALSE(pod_zone()->is_available());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(stack.reload().has_value());
+  EXPECT_EQ(asked, 4) << "at start and at each reload";
+  for (const Ipv4 address : {Ipv4(198, 51, 100, 1), Ipv4(198, 51, 100, 2)}) {
+    answer = {{address, 443}};
+    clock.advance(std::chrono::seconds(30));
+    EXPECT_TRUE(pod_zone()->is_available());
+    const auto found = pod_zone()->find(dns::parse_name("api.blue.example.com").value(), dns::Type::a);
+    ASSERT_EQ(found.outcome, dns::Zone::Outcome::answer);
+    EXPECT_EQ(found.rrset->rdata.at(0).back(), address.bytes().back());
+  }
+  EXPECT_EQ(asked, 6) << "once in 30 s, however many reloads there were";
+  stack.stop();
+  io.run();  // ends: no timer is left behind
+}
+
+TEST_F(StackTest, HasEveryMetricInTheDocs) {
+  Stack stack(options());
+  stack.start();
+  std::ifstream file(HCPNET_SOURCE_DIR "/docs/metrics.md");
+  const std::string docs(std::istreambuf_iterator<char>(file), {});
+  std::istringstream page(stack.metrics());
+  int families = 0;
+  for (std::string hash, keyword, name, type; page >> hash;) {
+    if (hash == "#" && page >> keyword >> name >> type && keyword == "TYPE") {
+      ++families;
+      EXPECT_NE(docs.find("| " + name + " | " + type + " |"), std::string::npos) << name;
+    }
+    page.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  EXPECT_GE(families, 15);
+}
+
+TEST_F(StackTest, WarnsThatAnEngineKeepsItsLimits) {
+  Stack stack(options());
+  stack.start();
+  write(spec_text("blue", 1) + R"(---
+apiVersion: hcpnet.io/v1alpha1
+kind: ProxyPolicy
+metadata: {name: p, namespace: hcp}
+spec: {targetRef: {kind: Infra, name: vlan}, maxConnections: 7}
+)");
+  ASSERT_TRUE(stack.reload().has_value());
+  const Diagnostics warnings = stack.warnings();
+  EXPECT_TRUE(std::ranges::any_of(warnings, [](const Diagnostic& d) { return d.code == "needs-restart"; }));
 }
 
 std::string http(const std::string& path, const std::string& request) {
