@@ -36,6 +36,12 @@ ExplainStep look_up(const Zone& zone, const Name& name, Type type) {
     step.rule = AnswerRule::nxdomain;
     return step;
   }
+  if (found.outcome == Zone::Outcome::referral) {
+    step.rule = AnswerRule::referral;
+    step.matched = found.rrset->owner.to_string();
+    step.records = rendering::record_lines(step.matched, *found.rrset, found.rrset->ttl);
+    return step;
+  }
   step.matched = found.from_wildcard ? wildcard_for(zone, name) : name.to_string();
   if (found.outcome == Zone::Outcome::nodata) {
     step.rule = AnswerRule::nodata;
@@ -74,6 +80,8 @@ std::string_view to_string(AnswerRule rule) noexcept {
       return "nodata";
     case AnswerRule::nxdomain:
       return "nxdomain";
+    case AnswerRule::referral:
+      return "referral";
     case AnswerRule::unavailable:
       return "unavailable";
     case AnswerRule::forwarded:

@@ -73,8 +73,12 @@ std::string to_string(Rcode rcode) {
       return "NOTIMP";
     case Rcode::refused:
       return "REFUSED";
+    case Rcode::notauth:
+      return "NOTAUTH";
     case Rcode::badvers:
       return "BADVERS";
+    case Rcode::badcookie:
+      return "BADCOOKIE";
   }
   return "RCODE" + std::to_string(static_cast<unsigned>(rcode));
 }
@@ -103,6 +107,8 @@ std::string to_string(Type type) {
       return "SRV";
     case Type::opt:
       return "OPT";
+    case Type::ds:
+      return "DS";
     case Type::svcb:
       return "SVCB";
     case Type::https:

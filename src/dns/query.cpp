@@ -24,10 +24,16 @@ void skip_name(ByteReader& reader) noexcept {
   }
 }
 
-bool has_sound_options(ByteReader options) noexcept {
+/// options = *( code u16, data u16-length bytes )   (RFC 6891 section 6.1.2)
+bool read_options(ByteReader options, Query& query) noexcept {
   while (options.remaining() > 0) {
-    options.skip(2);
-    options.skip(options.u16());
+    const std::uint16_t code = options.u16();
+    const ByteView data = options.bytes(options.u16());
+    if (!options.ok()) return false;
+    if (code == option::kNsid) query.asks_nsid = true;
+    if (code != option::kCookie || !query.cookie.empty()) continue;  // RFC 7873 section 5.2: the first counts
+    if (!is_cookie_length(data.size())) return false;
+    query.cookie = data;
   }
   return options.ok();
 }
@@ -42,7 +48,7 @@ bool read_additional(ByteReader& reader, Query& query) noexcept {
   const ByteReader rdata = reader.sub(reader.u16());
   if (!reader.ok()) return false;
   if (type != Type::opt) return true;
-  if (query.has_edns || !is_root || !has_sound_options(rdata)) return false;
+  if (query.has_edns || !is_root || !read_options(rdata, query)) return false;
   query.has_edns = true;
   query.dnssec_ok = (ttl & kDnssecOk) != 0;
   query.udp_bytes = std::max(udp_bytes, kMinUdpBytes);
@@ -107,6 +113,8 @@ std::optional<DropReason> read_query(ByteView bytes, Query& query) noexcept {
     query.verdict = Rcode::formerr;
     query.question = {};
     query.has_edns = false;
+    query.cookie = {};
+    query.asks_nsid = false;
   } else if (query.verdict == Rcode::noerror) {
     query.verdict = judge(query);
   }

@@ -5,7 +5,10 @@
 #include <hcpnet/bytes.hpp>
 #include <hcpnet/dns/responder.hpp>
 #include <hcpnet/net.hpp>
+#include <memory>
 #include <span>
+
+#include "dns/transfer.hpp"
 
 namespace hcpnet::dns {
 
@@ -16,13 +19,17 @@ using ReplyLater = std::function<void(ByteView reply)>;
 class QueryHandler {
  public:
   struct Handled {
-    std::size_t bytes = 0;      ///< of the reply in `out`; 0: none, or not now
-    bool must_forward = false;  ///< call forward()
+    std::size_t bytes = 0;       ///< of the reply in `out`; 0: none, or not now
+    bool must_forward = false;   ///< call forward()
+    bool must_transfer = false;  ///< over TCP: call begin_transfer()
   };
   virtual Handled handle(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out) = 0;
   /// Returns the size of a reply in `out` when it is there at once, else 0, and `later` is called once, or never if the
   /// server stops.
   virtual std::size_t forward(ByteView query, Transport transport, std::span<std::uint8_t> out, ReplyLater later) = 0;
+
+  /// The messages that answer a transfer which handle() has allowed.
+  virtual std::shared_ptr<ZoneTransfer> begin_transfer(ByteView query, const IpAddress& client) = 0;
 
   /// Things that listeners see and only they can count.
   virtual void on_oversize() noexcept = 0;  ///< a datagram larger than any query we read

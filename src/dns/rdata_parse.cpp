@@ -18,7 +18,7 @@ constexpr std::size_t kMaxStringBytes = 255;
 /// The types with a form of their own come first.
 constexpr Type kNamed[] = {Type::a,     Type::ns,  Type::cname, Type::soa,  Type::ptr, Type::hinfo,
                            Type::mx,    Type::txt, Type::aaaa,  Type::srv,  Type::caa, Type::svcb,
-                           Type::https, Type::opt, Type::any,   Type::axfr, Type::ixfr};
+                           Type::https, Type::ds, Type::opt, Type::any,   Type::axfr, Type::ixfr};
 constexpr std::size_t kOwnForms = 11;
 
 char upper(char c) noexcept {

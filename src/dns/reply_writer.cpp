@@ -12,7 +12,8 @@ constexpr std::uint16_t kDnssecOk = 0x8000;
 }  // namespace
 
 std::size_t room_for_records(const Query& query, Transport transport, std::size_t out_bytes) noexcept {
-  return std::min(query.max_reply_bytes(transport), out_bytes) - (query.has_edns ? kOptBytes : 0);
+  return std::min(query.max_reply_bytes(transport), out_bytes) -
+         (query.has_edns ? kOptBytes + query.reply_options.size() : 0);
 }
 
 std::size_t complete_reply(const Query& query, std::uint16_t flags, Rcode rcode, const SectionCounts& counts,
@@ -27,7 +28,7 @@ std::size_t complete_reply(const Query& query, std::uint16_t flags, Rcode rcode,
   head.u16(static_cast<std::uint16_t>(counts[2] + (query.has_edns ? 1 : 0)));
   head.bytes(query.question);
   if (!query.has_edns) return size;
-  // RFC 6891 section 6.1: version 0, no options, of the flags only DO as the client sent it (RFC 3225 section 3).
+  // RFC 6891 section 6.1: version 0, of the flags only DO as the client sent it (RFC 3225 section 3).
   ByteWriter opt(out.subspan(size));
   opt.u8(0);
   opt.u16(static_cast<std::uint16_t>(Type::opt));
@@ -35,7 +36,8 @@ std::size_t complete_reply(const Query& query, std::uint16_t flags, Rcode rcode,
   opt.u8(static_cast<std::uint8_t>(code >> 4));
   opt.u8(0);
   opt.u16(query.dnssec_ok ? kDnssecOk : 0);
-  opt.u16(0);
+  opt.u16(static_cast<std::uint16_t>(query.reply_options.size()));
+  opt.bytes(query.reply_options);
   return size + opt.size();
 }
 
@@ -47,8 +49,18 @@ ReplyWriter::ReplyWriter(const Query& query, Transport transport, std::span<std:
 bool ReplyWriter::add(Section section, std::size_t owner_at, Type type, std::uint32_t ttl, ByteView rdata) noexcept {
   const std::size_t before = writer_.size();
   writer_.u16(static_cast<std::uint16_t>(0xc000 | owner_at));
+  return add_rest(section, before, type, ttl, rdata);
+}
+
+bool ReplyWriter::add_named(Section section, ByteView owner, Type type, std::uint32_t ttl, ByteView rdata) noexcept {
+  const std::size_t before = writer_.size();
+  writer_.bytes(owner);
+  return add_rest(section, before, type, ttl, rdata);
+}
+
+bool ReplyWriter::add_rest(Section section, std::size_t before, Type type, std::uint32_t ttl, ByteView rdata) noexcept {
   writer_.u16(static_cast<std::uint16_t>(type));
-  writer_.u16(kClassIn);
+  writer_.u16(query_.qclass);
   writer_.u32(ttl);
   writer_.u16(static_cast<std::uint16_t>(rdata.size()));
   rdata_at_ = writer_.size();

@@ -24,18 +24,27 @@ using SectionCounts = std::array<std::uint16_t, 3>;
                                          const SectionCounts& counts, std::span<std::uint8_t> out,
                                          std::size_t size) noexcept;
 
-enum class Section : std::uint8_t { answer, authority };
+enum class Section : std::uint8_t { answer, authority, additional };
 
 /// Writes the reply to a query into a buffer: whole records as long as they fit.
 class ReplyWriter {
  public:
   ReplyWriter(const Query& query, Transport transport, std::span<std::uint8_t> out) noexcept;
 
+  /// Of a record, besides owner and RDATA.
+  static constexpr std::size_t kFixedBytes = 10;
+
   /// One record whose owner stands at `owner_at` in this message. False, and TC from now on, when it does not fit.
   bool add(Section section, std::size_t owner_at, Type type, std::uint32_t ttl, ByteView rdata) noexcept;
+  /// The same with the owner in full.
+  bool add_named(Section section, ByteView owner, Type type, std::uint32_t ttl, ByteView rdata) noexcept;
+  /// What records may still take.
+  [[nodiscard]] std::size_t room() const noexcept { return writer_.capacity() - writer_.size(); }
   /// Where the RDATA of the last record begins.
   [[nodiscard]] std::size_t rdata_at() const noexcept { return rdata_at_; }
   void set_authoritative() noexcept { flags_ |= flag::kAuthoritative; }
+  void clear_authoritative() noexcept { flags_ = static_cast<std::uint16_t>(flags_ & ~flag::kAuthoritative); }
+  void set_truncated() noexcept { flags_ |= flag::kTruncated; }
   void set_recursion_available() noexcept { flags_ |= flag::kRecursionAvailable; }
   /// Takes back every record, and what was said of them.
   void clear() noexcept;
@@ -44,6 +53,8 @@ class ReplyWriter {
   [[nodiscard]] std::size_t finish(Rcode rcode) noexcept;
 
  private:
+  bool add_rest(Section section, std::size_t before, Type type, std::uint32_t ttl, ByteView rdata) noexcept;
+
   const Query& query_;
   std::span<std::uint8_t> out_;
   ByteWriter writer_;

@@ -3,8 +3,11 @@
 #include <array>
 #include <hcpnet/dns/responder.hpp>
 
+#include "dns/chaos.hpp"
 #include "dns/folded_name.hpp"
 #include "dns/query.hpp"
+#include "dns/referral.hpp"
+#include "dns/reply_options.hpp"
 #include "dns/reply_writer.hpp"
 
 namespace hcpnet::dns {
@@ -39,12 +42,19 @@ class Search {
     while (zone != nullptr) {
       if (!zone->is_available()) {
         reply_.clear();
+        kind_ = ReplyKind::error;
         return Rcode::servfail;
+      }
+      if (const Delegation* cut = zone->find_delegation(*name, query_.type)) {
+        refer(*cut, *name);
+        return Rcode::noerror;
       }
       const Zone::Found found = zone->find(*name, query_.type);
       if (found.outcome != Zone::Outcome::answer) {
         add_soa(reply_, *zone, *name, name_at_);
-        return found.outcome == Zone::Outcome::nodata ? Rcode::noerror : Rcode::nxdomain;
+        const bool exists = found.outcome == Zone::Outcome::nodata;
+        kind_ = exists ? ReplyKind::nodata : ReplyKind::nxdomain;
+        return exists ? Rcode::noerror : Rcode::nxdomain;
       }
       if (was_followed(*found.rrset) || !add(*found.rrset) || !follow(*found.rrset)) return Rcode::noerror;
       name = &target_;
@@ -53,7 +63,16 @@ class Search {
     return Rcode::noerror;
   }
 
+  [[nodiscard]] ReplyKind kind() const noexcept { return kind_; }
+
  private:
+  /// AA is about the name asked: it stays where that was an alias of ours (RFC 1035 section 4.1.1).
+  void refer(const Delegation& cut, const FoldedName& name) noexcept {
+    if (hops_ == 0) reply_.clear_authoritative();
+    kind_ = ReplyKind::referral;
+    add_referral(reply_, cut, name_at_ + name.wire().size() - cut.name_servers.owner.wire().size());
+  }
+
   bool add(const RRset& rrset) noexcept {
     if (query_.type == Type::any && rrset.type != Type::cname)
       return reply_.add(Section::answer, name_at_, Type::hinfo, kMinimalAnyTtl, as_bytes(kMinimalAny));
@@ -81,10 +100,23 @@ class Search {
   std::size_t name_at_ = kHeaderBytes;
   std::array<const RRset*, kMaxCnameHops> followed_;
   std::size_t hops_ = 0;
+  ReplyKind kind_ = ReplyKind::answer;
 };
 
-Response reply_with(ReplyWriter& reply, Rcode rcode) noexcept {
-  return {Response::Verdict::reply, {}, rcode, reply.finish(rcode)};
+Response reply_with(ReplyWriter& reply, Rcode rcode, CookieState cookie, ReplyKind kind = ReplyKind::error) noexcept {
+  return {Response::Verdict::reply, {}, rcode, reply.finish(rcode), kind, cookie};
+}
+
+/// One TXT record of class CHAOS, which nobody is to keep.
+Response tell_identity(ReplyWriter& reply, std::string_view text, CookieState cookie) noexcept {
+  std::array<std::uint8_t, 1 + Identity::kMaxVersionBytes> rdata;
+  ByteWriter writer(rdata);
+  const ByteView fitting = as_bytes(text.substr(0, Identity::kMaxVersionBytes));
+  writer.u8(static_cast<std::uint8_t>(fitting.size()));
+  writer.bytes(fitting);
+  reply.set_authoritative();
+  reply.add(Section::answer, kHeaderBytes, Type::txt, 0, writer.written());
+  return reply_with(reply, Rcode::noerror, cookie, ReplyKind::answer);
 }
 
 }  // namespace
@@ -102,24 +134,48 @@ std::string_view to_string(DropReason reason) noexcept {
 Response respond(ByteView bytes, const QueryContext& context, std::span<std::uint8_t> out) noexcept {
   Query query;
   if (const auto reason = read_query(bytes, query)) return {Response::Verdict::drop, *reason, {}, 0};
+  const ReplyOptions options(query, context);
+  query.reply_options = options.bytes();
+  const CookieState cookie = options.cookie();
   ReplyWriter reply(query, context.transport, out);
   if (context.can_forward) reply.set_recursion_available();
-  if (query.verdict != Rcode::noerror) return reply_with(reply, query.verdict);
-  if (context.view == nullptr) return reply_with(reply, Rcode::refused);
+  if (const auto text = find_chaos_text(query, context.identity); !text.empty())
+    return tell_identity(reply, text, cookie);
+  if (query.verdict != Rcode::noerror) return reply_with(reply, query.verdict, cookie);
+  if (context.view == nullptr) return reply_with(reply, Rcode::refused, cookie);
   const Zone* zone = context.view->find(query.name);
-  if (zone != nullptr) return reply_with(reply, Search(query, *context.view, reply).run(zone));
+  if (zone != nullptr) {
+    Search search(query, *context.view, reply);
+    const Rcode rcode = search.run(zone);
+    return reply_with(reply, rcode, cookie, search.kind());
+  }
   // RFC 1034 section 4.3.1: only those who ask for recursion get it.
-  if (context.can_forward && query.recursion_desired()) return {Response::Verdict::forward, {}, {}, 0};
-  return reply_with(reply, Rcode::refused);
+  if (context.can_forward && query.recursion_desired())
+    return {Response::Verdict::forward, {}, {}, 0, ReplyKind::answer, cookie};
+  return reply_with(reply, Rcode::refused, cookie);
 }
 
 std::size_t respond_with_error(ByteView bytes, Rcode rcode, const QueryContext& context,
                                std::span<std::uint8_t> out) noexcept {
   Query query;
   if (read_query(bytes, query)) return 0;
+  const ReplyOptions options(query, context);
+  query.reply_options = options.bytes();
   ReplyWriter reply(query, context.transport, out);
   if (context.can_forward) reply.set_recursion_available();
   return reply.finish(rcode);
+}
+
+std::size_t respond_with_less(ByteView bytes, const QueryContext& context, std::span<std::uint8_t> out) noexcept {
+  Query query;
+  if (read_query(bytes, query)) return 0;
+  const ReplyOptions options(query, context);
+  query.reply_options = options.bytes();
+  ReplyWriter reply(query, context.transport, out);
+  if (context.can_forward) reply.set_recursion_available();
+  if (options.cookie() != CookieState::none) return reply.finish(Rcode::badcookie);
+  reply.set_truncated();
+  return reply.finish(Rcode::noerror);
 }
 
 }  // namespace hcpnet::dns

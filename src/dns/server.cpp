@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
@@ -10,10 +11,15 @@
 #include <utility>
 
 #include "dns/forwarder.hpp"
+#include "dns/notifier.hpp"
 #include "dns/own_addresses.hpp"
 #include "dns/query_handler.hpp"
+#include "dns/random_source.hpp"
+#include "dns/rate_limiter.hpp"
+#include "dns/server_cookies.hpp"
 #include "dns/tcp_listener.hpp"
 #include "dns/tcp_session.hpp"
+#include "dns/transfer.hpp"
 #include "dns/udp_listener.hpp"
 
 namespace hcpnet::dns {
@@ -34,6 +40,34 @@ std::shared_ptr<const Snapshot> make_snapshot(Config config) {
   return std::make_shared<const Snapshot>(Snapshot{std::move(config), std::move(views)});
 }
 
+/// Whether there is an additional record, where options would be: only then the time is of interest.
+bool may_have_options(ByteView query) noexcept {
+  return query.size() >= kHeaderBytes && (query[10] | query[11]) != 0;
+}
+
+std::uint32_t seconds_since_1970(const Clock& clock) {
+  const auto since = std::chrono::duration_cast<std::chrono::seconds>(clock.system_now().time_since_epoch());
+  return static_cast<std::uint32_t>(since.count());
+}
+
+/// The zone of the same view and apex; null when there is none.
+std::shared_ptr<const Zone> find_zone(const Snapshot* in, const std::string& view, const Name& apex) {
+  if (in == nullptr) return nullptr;
+  for (const View& known : in->config.views) {
+    if (known.name != view) continue;
+    for (const auto& zone : known.zones)
+      if (zone->apex() == apex) return zone;
+  }
+  return nullptr;
+}
+
+/// Gives what has changed since `before` a later serial.
+void set_serials(Config& config, const Snapshot* before, std::uint32_t now) {
+  if (!config.transfer.is_enabled()) return;
+  for (View& view : config.views)
+    for (auto& zone : view.zones) zone = with_current_serial(zone, find_zone(before, view.name, zone->apex()), now);
+}
+
 /// How often the system may choose a UDP port whose TCP twin is taken.
 constexpr int kPortAttempts = 32;
 
@@ -44,6 +78,7 @@ struct Server::Impl final : QueryHandler {
       : executor(std::move(on)),
         options(std::move(with)),
         timers(std::make_shared<runtime::TimerQueue>(executor, *options.clock)),
+        notifier(std::make_shared<Notifier>(executor, timers)),
         sessions{*this, timers, options.max_tcp_connections, options.tcp_idle_timeout} {}
   ~Impl() { close(); }
 
@@ -66,6 +101,15 @@ struct Server::Impl final : QueryHandler {
   void on_tcp_limit() noexcept override { ++tcp_limit; }
   void on_tcp_timeout() noexcept override { ++tcp_timeouts; }
   void count_reply(ByteView reply) noexcept;
+  std::shared_ptr<ZoneTransfer> begin_transfer(ByteView query, const IpAddress& client) override;
+  /// Precondition: the query asks for a transfer.
+  Handled handle_transfer(ByteView query, const QueryContext& context, const IpAddress& client,
+                          std::span<std::uint8_t> out);
+  void notify_of_changes(const Snapshot* before);
+  void set_limit(const std::optional<RateLimit>& limit);
+  /// nullopt: the reply may be sent, or the query forwarded.
+  std::optional<Handled> hold_back(ByteView query, const QueryContext& context, const Response& response,
+                                   std::span<std::uint8_t> out);
 
   asio::any_io_executor executor;
   ServerOptions options;
@@ -74,6 +118,10 @@ struct Server::Impl final : QueryHandler {
   std::shared_ptr<Forwarder> forwarder;           ///< null where nothing is forwarded
   std::vector<std::weak_ptr<Forwarder>> retired;  ///< that finish what they have begun
   std::shared_ptr<ForwarderCounters> forwarding = std::make_shared<ForwarderCounters>();
+  std::shared_ptr<Notifier> notifier;
+  RandomSource random;
+  ServerCookies cookies{random};
+  std::optional<RateLimiter> limiter;
   std::unique_ptr<UdpBatch> batch = std::make_unique<UdpBatch>();
   TcpSessions sessions;
   std::vector<std::shared_ptr<UdpListener>> udp;
@@ -81,11 +129,16 @@ struct Server::Impl final : QueryHandler {
   std::vector<BoundListener> bound;
 
   std::array<std::uint64_t, 2> queries{};     ///< by Transport
-  std::array<std::uint64_t, 32> responses{};  ///< by RCODE; BADVERS, 16, is the largest we send
+  std::array<std::uint64_t, 32> responses{};  ///< by RCODE; BADCOOKIE, 23, is the largest we send
   std::array<std::uint64_t, kDropReasons> dropped{};
   std::vector<std::uint64_t> view_queries;  ///< by position in the snapshot
   std::uint64_t no_view = 0;
   std::map<std::string, std::uint64_t> earlier_views;  ///< of snapshots before
+  std::array<std::uint64_t, 4> cookie_states{};        ///< by CookieState
+  std::uint64_t transfers = 0;
+  std::uint64_t transfers_refused = 0;
+  std::uint64_t rate_limited = 0;
+  std::uint64_t rate_shortened = 0;
   std::uint64_t oversize = 0;
   std::uint64_t send_failures = 0;
   std::uint64_t tcp_limit = 0;
@@ -93,6 +146,7 @@ struct Server::Impl final : QueryHandler {
 };
 
 void Server::Impl::start(Config config) {
+  set_serials(config, nullptr, seconds_since_1970(*options.clock));
   auto next = make_snapshot(std::move(config));
   try {
     for (const Endpoint& listener : next->config.listeners) bind(listener);
@@ -142,6 +196,7 @@ void Server::Impl::refuse_own_upstreams(const Forwarding& wanted) const {
 }
 
 void Server::Impl::replace(Config config) {
+  set_serials(config, snapshot.get(), seconds_since_1970(*options.clock));
   auto next = make_snapshot(std::move(config));
   refuse_own_upstreams(next->config.forwarding);
   adopt(std::move(next));
@@ -150,7 +205,9 @@ void Server::Impl::replace(Config config) {
 void Server::Impl::adopt(std::shared_ptr<const Snapshot> next) {
   for (std::size_t i = 0; i < view_queries.size(); ++i) earlier_views[snapshot->views[i].name()] += view_queries[i];
   view_queries.assign(next->views.size(), 0);
-  snapshot = std::move(next);
+  const auto before = std::exchange(snapshot, std::move(next));
+  notify_of_changes(before.get());
+  set_limit(snapshot->config.rate_limit);
   use_forwarding(snapshot->config.forwarding);
 }
 
@@ -176,6 +233,7 @@ void Server::Impl::close() {
   udp.clear();
   tcp.clear();
   sessions.close_all();
+  notifier->stop();
   if (forwarder) forwarder->stop();
   for (const auto& old : retired)
     if (const auto alive = old.lock()) alive->stop();
@@ -187,8 +245,21 @@ QueryHandler::Handled Server::Impl::handle(ByteView query, const IpAddress& clie
   ++queries[static_cast<std::size_t>(transport)];
   const auto position = snapshot->views.find(client);
   ++(position ? view_queries[*position] : no_view);
-  const QueryContext context{position ? &snapshot->views[*position] : nullptr, transport, forwarder != nullptr};
+  QueryContext context{position ? &snapshot->views[*position] : nullptr, transport, forwarder != nullptr};
+  context.identity = &snapshot->config.identity;
+  if (snapshot->config.cookies && may_have_options(query)) {
+    context.client = client;
+    context.now = seconds_since_1970(*options.clock);
+    context.cookies = &cookies.at(context.now);
+  } else if (limiter) {
+    context.client = client;
+  }
   const Response response = respond(query, context, out);
+  ++cookie_states[static_cast<std::size_t>(response.cookie)];
+  if (response.rcode == Rcode::refused && snapshot->config.transfer.is_enabled() && asks_for_transfer(query))
+    return handle_transfer(query, context, client, out);
+  if (limiter && response.verdict != Response::Verdict::drop)
+    if (const auto held = hold_back(query, context, response, out)) return *held;
   switch (response.verdict) {
     case Response::Verdict::reply:
       ++responses[static_cast<std::size_t>(response.rcode)];
@@ -200,6 +271,69 @@ QueryHandler::Handled Server::Impl::handle(ByteView query, const IpAddress& clie
       break;
   }
   return answer_from_cache(query, transport, out);
+}
+
+QueryHandler::Handled Server::Impl::handle_transfer(ByteView query, const QueryContext& context,
+                                                    const IpAddress& client, std::span<std::uint8_t> out) {
+  const auto& clients = snapshot->config.transfer.clients;
+  const bool may =
+      context.view != nullptr && std::ranges::any_of(clients, [&](const Cidr& c) { return c.contains(client); });
+  TransferStart started;
+  if (may) started = start_transfer(query, context.transport, *context.view, snapshot);
+  ++responses[static_cast<std::size_t>(started.rcode)];
+  if (started.rcode == Rcode::refused) ++transfers_refused;
+  if (!started.transfer) return {respond_with_error(query, started.rcode, context, out), false};
+  ++transfers;
+  if (context.transport == Transport::udp) return {started.transfer->next(out), false};
+  return {0, false, true};
+}
+
+std::shared_ptr<ZoneTransfer> Server::Impl::begin_transfer(ByteView query, const IpAddress& client) {
+  const auto position = snapshot->views.find(client);
+  if (!position) return nullptr;
+  return start_transfer(query, Transport::tcp, snapshot->views[*position], snapshot).transfer;
+}
+
+/// Each secondary hears of the zones of its own view: those are what it would transfer.
+void Server::Impl::notify_of_changes(const Snapshot* before) {
+  for (const Endpoint& secondary : snapshot->config.transfer.notify) {
+    const auto position = snapshot->views.find(secondary.address);
+    if (!position) continue;
+    const View& view = snapshot->config.views[*position];
+    for (const auto& zone : view.zones)
+      if (zone->is_available() && find_zone(before, view.name, zone->apex()) != zone)
+        notifier->notify(secondary, *zone);
+  }
+}
+
+std::optional<QueryHandler::Handled> Server::Impl::hold_back(ByteView query, const QueryContext& context,
+                                                             const Response& response, std::span<std::uint8_t> out) {
+  // Who uses TCP, or shows a cookie of ours, has its own address.
+  if (context.transport == Transport::tcp || response.cookie == CookieState::valid) return std::nullopt;
+  const auto now =
+      std::chrono::duration_cast<std::chrono::milliseconds>(options.clock->steady_now().time_since_epoch());
+  switch (limiter->check(context.client, response.kind, static_cast<std::uint64_t>(now.count()))) {
+    case RateLimiter::Verdict::send:
+      return std::nullopt;
+    case RateLimiter::Verdict::drop:
+      ++rate_limited;
+      return Handled{};
+    case RateLimiter::Verdict::shorten:
+      break;
+  }
+  ++rate_shortened;
+  const bool has_cookie = response.cookie != CookieState::none;
+  ++responses[static_cast<std::size_t>(has_cookie ? Rcode::badcookie : Rcode::noerror)];
+  return Handled{respond_with_less(query, context, out), false};
+}
+
+void Server::Impl::set_limit(const std::optional<RateLimit>& limit) {
+  if (limiter ? limit == limiter->limit() : !limit) return;  // what has been counted stays
+  limiter.reset();
+  if (!limit) return;
+  SipKey key;
+  for (std::uint8_t& byte : key) byte = static_cast<std::uint8_t>(random.u16());
+  limiter.emplace(*limit, key);
 }
 
 QueryHandler::Handled Server::Impl::answer_from_cache(ByteView bytes, Transport transport,
@@ -242,6 +376,17 @@ ServerStats Server::Impl::stats() const {
     stats.dropped[std::string(to_string(static_cast<DropReason>(i)))] = dropped[i];
   stats.dropped["oversize"] = oversize;
   stats.dropped["send_failed"] = send_failures;
+  stats.dropped["transfer_refused"] = transfers_refused;
+  stats.dropped["notify_limit"] = notifier->counters().limited;
+  stats.transfers = transfers;
+  stats.notifies_sent = notifier->counters().sent;
+  stats.notifies_acknowledged = notifier->counters().acknowledged;
+  stats.notifies_failed = notifier->counters().failed;
+  stats.dropped["rate_limited"] = rate_limited;
+  stats.dropped["rate_shortened"] = rate_shortened;
+  stats.cookies = {{"client_only", cookie_states[static_cast<std::size_t>(CookieState::client_only)]},
+                   {"invalid", cookie_states[static_cast<std::size_t>(CookieState::invalid)]},
+                   {"valid", cookie_states[static_cast<std::size_t>(CookieState::valid)]}};
   stats.dropped["tcp_limit"] = tcp_limit;
   stats.dropped["tcp_timeout"] = tcp_timeouts;
   stats.tcp_connections = sessions.open.size();

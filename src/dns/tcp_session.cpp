@@ -73,7 +73,7 @@ void TcpSession::on_read(error_code ec, std::size_t bytes) {
 // stream = *( length u16, that many bytes )   (RFC 1035 section 4.2.2)
 bool TcpSession::handle_queries() {
   std::size_t done = 0;
-  while (waiting_ < kMaxWaiting && unsent_.size() < kMaxUnsentBytes) {
+  while (!transfer_ && waiting_ < kMaxWaiting && unsent_.size() < kMaxUnsentBytes) {
     ByteReader reader(ByteView(received_).subspan(done));
     const ByteView query = reader.bytes(reader.u16());
     if (!reader.ok()) break;
@@ -90,6 +90,10 @@ bool TcpSession::handle_queries() {
 
 bool TcpSession::handle_query(ByteView query) {
   const auto handled = sessions_.handler.handle(query, client_, Transport::tcp, sessions_.scratch);
+  if (handled.must_transfer) {
+    transfer_ = sessions_.handler.begin_transfer(query, client_);
+    return transfer_ != nullptr;
+  }
   if (handled.bytes > 0) reply(ByteView(sessions_.scratch).first(handled.bytes));
   if (handled.bytes > 0 || !handled.must_forward) return handled.bytes > 0;  // junk ends a connection
   ++waiting_;
@@ -106,6 +110,18 @@ bool TcpSession::handle_query(ByteView query) {
     reply(ByteView(sessions_.scratch).first(now));
   }
   return true;
+}
+
+bool TcpSession::go_on_with_transfer() {
+  while (transfer_ && unsent_.size() < kMaxUnsentBytes) {
+    const std::size_t size = transfer_->next(sessions_.scratch);
+    if (size == 0) {
+      transfer_.reset();
+      return true;
+    }
+    reply(ByteView(sessions_.scratch).first(size));
+  }
+  return false;
 }
 
 void TcpSession::reply(ByteView bytes) {
@@ -128,11 +144,13 @@ void TcpSession::write() {
 /// Whatever is possible now: handle, send, read on, or end.
 void TcpSession::go_on() {
   const auto self = shared_from_this();  // close() may drop the last other reference
-  if (!handle_queries()) return;
+  do {
+    if (!handle_queries()) return;
+  } while (go_on_with_transfer());
   if (!unsent_.empty() && sending_.empty()) write();
-  const bool is_idle = waiting_ == 0 && unsent_.empty() && sending_.empty();
+  const bool is_idle = !transfer_ && waiting_ == 0 && unsent_.empty() && sending_.empty();
   if (has_ended_ && is_idle) return close();
-  const bool is_full = waiting_ >= kMaxWaiting || unsent_.size() >= kMaxUnsentBytes;
+  const bool is_full = transfer_ || waiting_ >= kMaxWaiting || unsent_.size() >= kMaxUnsentBytes;
   if (!has_ended_ && !is_full && !is_reading_) read();
 }
 

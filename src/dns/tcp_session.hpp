@@ -53,6 +53,8 @@ class TcpSession : public std::enable_shared_from_this<TcpSession> {
   /// Handles what has arrived in whole; false when the connection was closed for it.
   bool handle_queries();
   bool handle_query(ByteView query);
+  /// Writes what has room of a transfer; true when it has just ended, and queries may be handled again.
+  bool go_on_with_transfer();
   void reply(ByteView bytes);
   void write();
   void go_on();
@@ -69,6 +71,7 @@ class TcpSession : public std::enable_shared_from_this<TcpSession> {
   std::vector<std::uint8_t> received_;  ///< at most a message and what one read brings
   std::vector<std::uint8_t> unsent_;
   std::vector<std::uint8_t> sending_;
+  std::shared_ptr<ZoneTransfer> transfer_;  ///< while there is one, nothing else is handled
   std::size_t waiting_ = 0;
   bool is_reading_ = false;
   bool has_ended_ = false;  ///< the client sends no more

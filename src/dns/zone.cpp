@@ -5,6 +5,7 @@
 #include <hcpnet/dns/zone.hpp>
 #include <ranges>
 
+#include "dns/delegations.hpp"
 #include "dns/folded_name.hpp"
 #include "dns/zone_index.hpp"
 
@@ -89,12 +90,14 @@ struct Zone::Impl {
       : apex(std::move(name)),
         rrsets(in_order(apex, std::move(records), serial)),
         index(apex, rrsets),
+        delegations(apex, rrsets),
         negative_ttl(negative_ttl_of(rrsets.front())),
         availability(state) {}
 
   Name apex;
   std::vector<RRset> rrsets;
   ZoneIndex index;
+  Delegations delegations;
   std::uint32_t negative_ttl;
   Availability availability;
 };
@@ -120,7 +123,9 @@ std::uint32_t Zone::negative_ttl() const noexcept {
 }
 
 Zone::Found Zone::find(const Name& name, Type type) const noexcept {
-  return find(FoldedName(name), type);
+  const FoldedName folded(name);
+  if (const Delegation* cut = find_delegation(folded, type)) return {Outcome::referral, &cut->name_servers, false};
+  return find(folded, type);
 }
 
 Zone::Found Zone::find(const FoldedName& name, Type type) const noexcept {
@@ -132,6 +137,12 @@ Zone::Found Zone::find(const FoldedName& name, Type type) const noexcept {
       return {Outcome::answer, &set, owner.is_wildcard};
   }
   return {Outcome::nodata, nullptr, owner.is_wildcard};
+}
+
+const Delegation* Zone::find_delegation(const FoldedName& name, Type type) const noexcept {
+  const Delegation* cut = impl_->delegations.find(name);
+  const bool is_cut = cut != nullptr && cut->name_servers.owner.wire().size() == name.wire().size();
+  return is_cut && type == Type::ds ? nullptr : cut;
 }
 
 RRset make_a(Name owner, Ipv4 address, std::uint32_t ttl) {

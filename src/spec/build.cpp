@@ -68,6 +68,14 @@ ValidDnsPolicy build_policy(const DNSPolicy* policy) {
   valid.entries = entries(policy->entries);
   for (const DNSPolicy::ExtraView& view : policy->views)
     valid.views.push_back({view.name, cidrs(view.client_prefixes), optional_ipv4(view.proxy_address)});
+  valid.cookies = policy->cookies;
+  valid.nsid = policy->nsid.value_or("");
+  valid.version = policy->version.value_or("");
+  valid.response_rate_limit = policy->response_rate_limit;
+  if (policy->transfer) {
+    valid.transfer_clients = cidrs(policy->transfer->allowed_clients);
+    for (const std::string& text : policy->transfer->notify) valid.notify.push_back(parse_endpoint(text, 53).value());
+  }
   return valid;
 }
 

@@ -22,6 +22,22 @@ void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
   });
 }
 
+/// What a server tells, how much, and to whom.
+void describe_dns_conduct(Fields& fields, DNSPolicy& policy) {
+  fields.flag("cookies", policy.cookies);
+  fields.text("nsid", Format::nsid, policy.nsid);
+  fields.text("version", Format::version_text, policy.version);
+  fields.object("responseRateLimit", Need::optional, policy.response_rate_limit,
+                [](Fields& f, DNSPolicy::RateLimit& limit) {
+                  f.integer("responsesPerSecond", Need::required, kResponsesPerSecond, limit.responses_per_second);
+                  f.integer("slip", Need::optional, kSlip, limit.slip);
+                });
+  fields.object("transfer", Need::optional, policy.transfer, [](Fields& f, DNSPolicy::Transfer& transfer) {
+    f.texts("allowedClients", {}, Format::cidr, transfer.allowed_clients);
+    f.texts("notify", {}, Format::endpoint, transfer.notify);
+  });
+}
+
 void describe_dns_spec(Fields& fields, DNSPolicy& policy) {
   describe_target(fields, policy.target);
   fields.seconds("recordTTLSeconds", kRecordTtlSeconds, policy.record_ttl);
@@ -31,6 +47,7 @@ void describe_dns_spec(Fields& fields, DNSPolicy& policy) {
     f.texts("clientPrefixes", {Need::required, 1}, Format::cidr, view.client_prefixes);
     f.text("proxyAddress", Format::ipv4, view.proxy_address);
   });
+  describe_dns_conduct(fields, policy);
 }
 
 void describe_proxy_spec(Fields& fields, ProxyPolicy& policy) {

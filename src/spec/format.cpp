@@ -126,6 +126,16 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       if (text == "resolv.conf" || text == "node" || parse_endpoint(text, 53)) return {};
       return Complaint{code::bad_address, "this is no address of a resolver",
                        "an IPv4 or IPv6 address, resolv.conf or node"};
+    case Format::endpoint:
+      if (parse_endpoint(text, 53)) return {};
+      return Complaint{code::bad_address, "this is no address of a server",
+                       "an IPv4 or IPv6 address, with or without a port"};
+    case Format::nsid:
+      if (!text.empty() && text.size() <= 128) return {};
+      return Complaint{code::out_of_range, "this takes 1 to 128 bytes"};
+    case Format::version_text:
+      if (!text.empty() && text.size() <= 255) return {};
+      return Complaint{code::out_of_range, "this takes 1 to 255 bytes"};
     case Format::go_duration:
       if (parse_lease_time(text)) return {};
       return Complaint{code::bad_duration, "a lease time is whole seconds, from 1 second to less than 4294967295",

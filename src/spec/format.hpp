@@ -26,6 +26,9 @@ enum class Format : std::uint8_t {
   cidr,             ///< a network of either family
   pool,             ///< "first-last" or "network/prefix", IPv4
   resolver,         ///< an address of either family, "resolv.conf" or "node"
+  endpoint,         ///< an address of either family, with or without a port
+  nsid,             ///< 1 to 128 bytes
+  version_text,     ///< 1 to 255 bytes
   go_duration,      ///< Go's time.ParseDuration, a lease time: whole seconds from 1 to 2^32 - 2
   simple_duration,  ///< digits and one of s, m, h
   mac,

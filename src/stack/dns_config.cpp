@@ -10,7 +10,7 @@
 namespace hcpnet::derive {
 namespace {
 
-constexpr std::uint32_t kSerial = 1;  // nobody transfers these zones
+constexpr std::uint32_t kSerial = 1;  // nobody chose it: the server counts where zones are transferred
 
 /// Zones of one view while they are put together.
 class ZoneSet {
@@ -83,6 +83,17 @@ dns::Forwarding forwarding(const std::vector<spec::Resolver>& resolvers) {
       forward.resolv_conf = true;
   }
   return forward;
+}
+
+/// What the policy says of the server as a whole.
+void set_conduct(dns::Config& config, const spec::ValidDnsPolicy& policy) {
+  config.cookies = policy.cookies;
+  config.identity = {policy.nsid, policy.version};
+  config.transfer = {policy.transfer_clients, policy.notify};
+  if (!policy.response_rate_limit) return;
+  config.rate_limit.emplace();
+  config.rate_limit->responses_per_second = policy.response_rate_limit->responses_per_second;
+  config.rate_limit->slip = policy.response_rate_limit->slip;
 }
 
 struct InternalProxy {
@@ -160,6 +171,7 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
                          "says where to send them"));
   }
   server.config.forwarding = forwarding(infra.dns_servers);
+  set_conduct(server.config, infra.dns_policy);
   return server;
 }
 
@@ -196,6 +208,7 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, D
     }
   }
   server.config.forwarding = forwarding(spec.upstreams);
+  set_conduct(server.config, spec.policy);
   return server;
 }
 

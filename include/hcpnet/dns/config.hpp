@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <hcpnet/dns/zone.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/result.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +27,39 @@ struct Forwarding {
   friend bool operator==(const Forwarding&, const Forwarding&) = default;
 };
 
+/// What the server tells of itself to those who ask. Nothing unless given.
+struct Identity {
+  static constexpr std::size_t kMaxNsidBytes = 128;
+  static constexpr std::size_t kMaxVersionBytes = 255;
+  std::string nsid;     ///< in the NSID option (RFC 5001), and for id.server of class CHAOS (RFC 4892)
+  std::string version;  ///< for version.bind and version.server of class CHAOS
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+/// Response rate limiting over UDP, for each client network (IPv4 /24, IPv6 /56) and kind of reply.
+struct RateLimit {
+  std::uint32_t responses_per_second = 100;  ///< 1 to 1,000,000
+  std::uint32_t slip = 2;            ///< of those held back, every how many-th is answered TC or BADCOOKIE; 0: none
+  std::size_t max_buckets = 65'536;  ///< 24 bytes each
+  friend bool operator==(const RateLimit&, const RateLimit&) = default;
+};
+
+/// For those who keep a secondary server of the zones.
+struct Transfer {
+  std::vector<Cidr> clients;     ///< who may transfer the zones of its view, over TCP (RFC 5936); nobody unless given
+  std::vector<Endpoint> notify;  ///< who is told when a zone of its view changes (RFC 1996)
+  [[nodiscard]] bool is_enabled() const noexcept { return !clients.empty() || !notify.empty(); }
+  friend bool operator==(const Transfer&, const Transfer&) = default;
+};
+
 struct Config {
   std::vector<Endpoint> listeners;  ///< UDP and TCP
   std::vector<View> views;          ///< two equal prefixes are an error; a client in none is REFUSED
   Forwarding forwarding;            ///< empty: names outside the zones are REFUSED
+  Identity identity;
+  Transfer transfer;                    ///< when enabled, each change of a zone has a later serial
+  bool cookies = true;                  ///< DNS cookies (RFC 7873)
+  std::optional<RateLimit> rate_limit;  ///< nullopt: none
 };
 
 /// What can be known without binding anything. Errors: Errc::duplicate_prefix, duplicate_zone, upstream_is_self.

@@ -21,6 +21,7 @@ enum class AnswerRule : std::uint8_t {
   alias,        ///< a CNAME; what it points to is the next step
   nodata,       ///< the name, or the wildcard that stands for it, has no records of the type
   nxdomain,     ///< the zone has no such name
+  referral,     ///< the name is at or below a zone cut: other name servers have its records
   unavailable,  ///< the zone's data is not known now: SERVFAIL
   forwarded,    ///< no zone of the view owns the name: an upstream is asked
   refused,      ///< no zone owns it and nothing is forwarded

@@ -23,7 +23,9 @@ enum class Rcode : std::uint16_t {
   nxdomain = 3,
   notimp = 4,
   refused = 5,
+  notauth = 9,
   badvers = 16,
+  badcookie = 23,
 };
 /// "NOERROR", "NXDOMAIN", ...; "RCODE7" for one without a name here.
 [[nodiscard]] std::string to_string(Rcode rcode);
@@ -41,6 +43,12 @@ inline constexpr std::uint16_t kAuthenticData = 0x0020;
 inline constexpr std::uint16_t kCheckingDisabled = 0x0010;
 inline constexpr std::uint16_t kRcode = 0x000f;
 }  // namespace flag
+
+/// Codes of EDNS options.
+namespace option {
+inline constexpr std::uint16_t kNsid = 3;
+inline constexpr std::uint16_t kCookie = 10;
+}  // namespace option
 
 inline constexpr std::size_t kHeaderBytes = 12;
 inline constexpr std::size_t kMaxMessageBytes = 65535;

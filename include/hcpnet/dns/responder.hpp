@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <hcpnet/bytes.hpp>
+#include <hcpnet/dns/config.hpp>
+#include <hcpnet/dns/cookie.hpp>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/view.hpp>
 #include <span>
@@ -31,8 +33,16 @@ inline constexpr std::size_t kDropReasons = 2;
 struct QueryContext {
   const ViewZones* view = nullptr;  ///< null for a client of no view: REFUSED
   Transport transport = Transport::udp;
-  bool can_forward = false;  ///< RA is then set
+  bool can_forward = false;                ///< RA is then set
+  IpAddress client{};                      ///< to which cookies are bound
+  std::uint32_t now = 0;                   ///< seconds since 1970: the age of cookies
+  const CookieSecrets* cookies = nullptr;  ///< null: cookies are ignored
+  const Identity* identity = nullptr;      ///< null: tells nothing of itself
 };
+
+/// What sort of reply it is: each has a rate limit of its own.
+enum class ReplyKind : std::uint8_t { answer, nodata, nxdomain, referral, error };
+inline constexpr std::size_t kReplyKinds = 5;
 
 struct Response {
   enum class Verdict : std::uint8_t { reply, forward, drop };
@@ -40,16 +50,24 @@ struct Response {
   DropReason drop_reason = DropReason::too_short;  ///< with Verdict::drop
   Rcode rcode = Rcode::noerror;                    ///< with Verdict::reply
   std::size_t bytes = 0;                           ///< with Verdict::reply: how much of `out` was written
+  ReplyKind kind = ReplyKind::error;               ///< with Verdict::reply
+  CookieState cookie = CookieState::none;          ///< with Verdict::reply and Verdict::forward
 };
 
 /// Answers one query from the zones of a view, or says that it is to be forwarded: a name in no zone, asked with RD.
 ///
 /// `out` has room for kMaxUdpBytes or, over TCP, kMaxMessageBytes. Replies hold whole records only; TC tells that some
-/// are missing. Pure, never throws or allocates; any thread. RFC 1034 4.3.2, 2308, 4592, 6604, 6891, 8482, 9619.
+/// are missing. Pure, never throws or allocates; any thread. RFC 1034 4.3.2, 2308, 4592, 6604, 6891, 7873,
+/// 8482, 9018, 9471, 9619.
 [[nodiscard]] Response respond(ByteView query, const QueryContext& context, std::span<std::uint8_t> out) noexcept;
 
 /// A reply that holds nothing but `rcode`, for a query that respond() has passed on. Returns its size.
 [[nodiscard]] std::size_t respond_with_error(ByteView query, Rcode rcode, const QueryContext& context,
                                              std::span<std::uint8_t> out) noexcept;
+
+/// The small reply that a client gets over UDP in place of one that is held back: BADCOOKIE with a good cookie for one
+/// that sends cookies (RFC 7873 section 5.2.3), TC for others, so that who really asks can ask again. Returns its size.
+[[nodiscard]] std::size_t respond_with_less(ByteView query, const QueryContext& context,
+                                            std::span<std::uint8_t> out) noexcept;
 
 }  // namespace hcpnet::dns

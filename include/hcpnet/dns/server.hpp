@@ -36,10 +36,15 @@ struct ServerStats {
   std::map<std::string, std::uint64_t> by_view;
   /// By reason. Queries: "short", "is_response", "oversize". Replies: "send_failed". Connections: "tcp_limit",
   /// "tcp_timeout". Forwarding: "forward_limit" (answered SERVFAIL), "foreign_reply", "own_upstream" (an upstream that
-  /// is this server).
+  /// is this server). Transfers: "transfer_refused", "notify_limit". Rate limit: "rate_limited" (no reply),
+  /// "rate_shortened" (TC or BADCOOKIE).
   std::map<std::string, std::uint64_t> dropped;
+  std::map<std::string, std::uint64_t>
+      cookies;  ///< queries by what their cookie was: "client_only", "invalid", "valid"
   std::uint64_t forwarded = 0, forward_failures = 0, cache_hits = 0, cache_entries = 0, pending_forwards = 0;
   std::uint64_t coalesced = 0;  ///< queries that joined a question already in flight
+  std::uint64_t transfers = 0;  ///< zone transfers begun
+  std::uint64_t notifies_sent = 0, notifies_acknowledged = 0, notifies_failed = 0;
   std::uint64_t cache_bytes = 0, cache_evictions = 0, tcp_connections = 0;
 };
 

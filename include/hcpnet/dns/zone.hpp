@@ -25,6 +25,7 @@ enum class Type : std::uint16_t {
   aaaa = 28,
   srv = 33,
   opt = 41,
+  ds = 43,
   svcb = 64,
   https = 65,
   ixfr = 251,
@@ -41,6 +42,13 @@ struct RRset {
   std::vector<std::string> rdata;
 };
 
+/// A zone cut, as a referral tells of it.
+struct Delegation {
+  RRset name_servers;
+  std::vector<RRset> required_glue;  ///< addresses of name servers below the cut
+  std::vector<RRset> other_glue;     ///< addresses that the zone has of others
+};
+
 enum class Availability : std::uint8_t {
   available,
   unavailable,  ///< the zone exists, but what its names should point to is not known now: every query is answered
@@ -52,8 +60,9 @@ enum class Availability : std::uint8_t {
 /// Has a SOA always: the one among the records, or one made here with a primary name server and mailbox below the apex,
 /// the serial as given and a negative TTL of 30 s. RRsets of the same owner and type become one with the smallest TTL.
 /// Where zones nest, the longest apex owns a name. `find` follows RFC 1034 section 4.3.2 and RFC 4592: exact owner,
-/// else NODATA for an empty non-terminal, else the closest encloser's wildcard, else NXDOMAIN. Delegations are not
-/// known: NS records below the apex are ordinary data.
+/// else NODATA for an empty non-terminal, else the closest encloser's wildcard, else NXDOMAIN. NS records below the
+/// apex delegate: what is asked at or below their owner is a referral, whatever else stands there, except DS records,
+/// which belong to this side of the cut (RFC 4035 section 3.1.4.1). NS records of a wildcard delegate nothing.
 class Zone {
  public:
   static constexpr std::uint32_t kNegativeTtl = 30;  ///< seconds, of a SOA made here
@@ -74,16 +83,21 @@ class Zone {
   /// Of the SOA in a negative answer: the smaller of its TTL and its last field (RFC 2308 section 3). Seconds.
   [[nodiscard]] std::uint32_t negative_ttl() const noexcept;
 
-  enum class Outcome : std::uint8_t { answer, nodata, nxdomain };
+  enum class Outcome : std::uint8_t { answer, nodata, nxdomain, referral };
   struct Found {
     Outcome outcome = Outcome::nxdomain;
-    const RRset* rrset = nullptr;  ///< with Outcome::answer: of the asked type, or a CNAME; owned by the zone
-    bool from_wildcard = false;    ///< the owner in the reply is then the queried name
+    /// With Outcome::answer: of the asked type, or a CNAME. With Outcome::referral: the NS records of the cut. Owned by
+    /// the zone.
+    const RRset* rrset = nullptr;
+    bool from_wildcard = false;  ///< the owner in the reply is then the queried name
   };
   /// With Type::any the first RRset of the owner. Precondition: `name` is at or below the apex.
   [[nodiscard]] Found find(const Name& name, Type type) const noexcept;
   /// The same for a name that is already folded: the responder's way, which neither allocates nor hashes twice.
   [[nodiscard]] Found find(const FoldedName& name, Type type) const noexcept;
+  /// The zone cut at or above a name, unless DS records at the cut are asked for; null when there is none. The folded
+  /// find() does not look at cuts: ask this first.
+  [[nodiscard]] const Delegation* find_delegation(const FoldedName& name, Type type) const noexcept;
 
  private:
   struct Impl;

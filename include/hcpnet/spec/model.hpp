@@ -207,6 +207,19 @@ struct DNSPolicy {
     std::optional<std::string> proxy_address;  ///< what the published names resolve to for these clients
   };
   std::vector<ExtraView> views;
+  bool cookies = true;                 ///< DNS cookies
+  std::optional<std::string> nsid;     ///< told to those who ask; at most 128 bytes
+  std::optional<std::string> version;  ///< told to those who ask; at most 255 bytes
+  struct RateLimit {
+    std::uint32_t responses_per_second = 0;  ///< 1 to 1,000,000
+    std::uint32_t slip = 2;                  ///< 0 to 10
+  };
+  std::optional<RateLimit> response_rate_limit;
+  struct Transfer {
+    std::vector<std::string> allowed_clients;  ///< networks
+    std::vector<std::string> notify;           ///< addresses, with or without a port
+  };
+  std::optional<Transfer> transfer;
 };
 /// Refines the proxy of an Infra or a ProxyServer.
 struct ProxyPolicy {

@@ -68,6 +68,11 @@ struct ValidDnsPolicy {
     std::optional<Ipv4> proxy_address;
   };
   std::vector<ExtraView> views;
+  bool cookies = true;
+  std::string nsid, version;
+  std::optional<DNSPolicy::RateLimit> response_rate_limit;
+  std::vector<Cidr> transfer_clients;
+  std::vector<Endpoint> notify;
 };
 struct ValidProxyPolicy {
   std::optional<std::chrono::seconds> connect_timeout, idle_timeout, inspect_timeout;

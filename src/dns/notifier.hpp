@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <hcpnet/dns/zone.hpp>
+#include <hcpnet/net.hpp>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "dns/random_source.hpp"
+#include "runtime/timer_queue.hpp"
+
+namespace hcpnet::dns {
+
+struct NotifyCounters {
+  std::uint64_t sent = 0;          ///< messages, the repeated ones too
+  std::uint64_t acknowledged = 0;  ///< by NOERROR
+  std::uint64_t failed = 0;        ///< another reply, or none after every attempt
+  std::uint64_t limited = 0;       ///< not sent, because too many were on their way
+};
+
+/// Tells secondaries that a zone has changed (RFC 1996): over UDP, again after 2, 4, 8 and 16 seconds without a reply.
+/// A newer change of a zone takes the place of the one before. All calls on the executor's thread.
+class Notifier : public std::enable_shared_from_this<Notifier> {
+ public:
+  static constexpr int kAttempts = 5;
+  static constexpr std::chrono::seconds kFirstWait{2};
+  static constexpr std::size_t kMaxPending = 256;
+
+  Notifier(boost::asio::any_io_executor executor, std::shared_ptr<runtime::TimerQueue> timers)
+      : executor_(std::move(executor)), timers_(std::move(timers)) {}
+
+  void notify(const Endpoint& secondary, const Zone& zone);
+  void stop();
+  [[nodiscard]] const NotifyCounters& counters() const noexcept { return counters_; }
+
+ private:
+  struct Pending;
+  using Key = std::pair<Endpoint, Name>;
+  using PendingPtr = std::shared_ptr<Pending>;
+
+  void send(const PendingPtr& pending);
+  void receive(const PendingPtr& pending);
+  void on_reply(const PendingPtr& pending, ByteView bytes);
+  void finish(const PendingPtr& pending);
+
+  boost::asio::any_io_executor executor_;
+  std::shared_ptr<runtime::TimerQueue> timers_;
+  RandomSource random_;
+  std::map<Key, PendingPtr> pending_;
+  NotifyCounters counters_;
+};
+
+}  // namespace hcpnet::dns

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dns/transfer.hpp"
+
+#include <gtest/gtest.h>
+
+#include "dns/dns_support.hpp"
+
+namespace hcpnet::dns {
+namespace {
+
+std::string soa_rdata(std::uint32_t serial) {
+  std::string rdata(as_text(test::name("ns.blue.example").wire()));
+  rdata += as_text(test::name("host.blue.example").wire());
+  for (const std::uint32_t number : {serial, 1U, 2U, 3U, 4U})
+    for (int shift = 24; shift >= 0; shift -= 8) rdata += static_cast<char>(number >> shift);
+  return rdata;
+}
+
+std::shared_ptr<const Zone> zone_with(std::vector<RRset> rrsets, std::uint32_t serial = 1) {
+  rrsets.push_back({test::name("blue.example"), Type::soa, 60, {soa_rdata(serial)}});
+  return std::make_shared<const Zone>(test::name("blue.example"), std::move(rrsets));
+}
+
+struct Sent {
+  std::vector<Record> records;
+  std::size_t messages = 0;
+  std::size_t largest = 0;
+};
+
+Sent run(ZoneTransfer& transfer) {
+  Sent sent;
+  test::Bytes out(kMaxMessageBytes);
+  for (std::size_t size = transfer.next(out); size != 0; size = transfer.next(out)) {
+    const Message message = parse_message(ByteView(out).first(size)).value();
+    EXPECT_EQ(message.id, 0x1234);
+    EXPECT_NE(message.flags & flag::kAuthoritative, 0);
+    EXPECT_EQ(message.flags & flag::kTruncated, 0);
+    EXPECT_EQ(message.rcode(), Rcode::noerror);
+    sent.records.insert(sent.records.end(), message.answers.begin(), message.answers.end());
+    sent.largest = std::max(sent.largest, size);
+    ++sent.messages;
+  }
+  return sent;
+}
+
+test::Bytes query(Type type, std::string_view name = "blue.example", std::optional<std::uint32_t> serial = {}) {
+  Message message = test::make_query(name, type);
+  if (serial) message.authority = {{test::name(name), Type::soa, kClassIn, 0, soa_rdata(*serial)}};
+  return encode_message(message).value();
+}
+
+TEST(ZoneTransfer, SendsEveryRecordOnceBetweenTwoSoas) {
+  std::vector<RRset> rrsets;
+  for (int i = 0; i < 5000; ++i)
+    rrsets.push_back(test::a_record("h" + std::to_string(i) + ".blue.example", "10.0.0.1"));
+  rrsets.push_back({test::name("txt.blue.example"), Type::txt, 30, {std::string("\1a"), std::string("\1b")}});
+  const auto zone = zone_with(rrsets);
+  ZoneTransfer transfer(zone, query(Type::axfr), ZoneTransfer::Form::whole);
+  const Sent sent = run(transfer);
+  EXPECT_GT(sent.messages, 5U);
+  EXPECT_LE(sent.largest, 16384U);
+  ASSERT_EQ(sent.records.size(), 5004U);
+  EXPECT_EQ(sent.records.front().type, Type::soa);
+  EXPECT_EQ(sent.records.front(), sent.records.back());
+  std::size_t at = 0;
+  for (const RRset& set : zone->rrsets())
+    for (const std::string& rdata : set.rdata)
+      EXPECT_EQ(sent.records[at++], (Record{set.owner, set.type, kClassIn, set.ttl, rdata}));
+}
+
+TEST(ZoneTransfer, GivesALargeRecordAMessageOfItsOwn) {
+  const std::string big(60'000, 'x');
+  ZoneTransfer transfer(zone_with({{test::name("big.blue.example"), Type{65280}, 30, {big}}}), query(Type::axfr),
+                        ZoneTransfer::Form::whole);
+  const Sent sent = run(transfer);
+  EXPECT_EQ(sent.messages, 3U);
+  ASSERT_EQ(sent.records.size(), 3U);
+  EXPECT_EQ(sent.records[1].rdata, big);
+}
+
+class TransferStarts : public testing::Test {
+ protected:
+  TransferStart start(ByteView bytes, Transport transport = Transport::tcp) const {
+    return start_transfer(bytes, transport, views[0], zone);
+  }
+  std::shared_ptr<const Zone> zone = zone_with({test::a_record("api.blue.example", "192.0.2.4")}, 100);
+  ViewSet views = ViewSet::make({test::view_of({zone})}).value();
+};
+
+TEST_F(TransferStarts, OnlyAtAnApex) {
+  EXPECT_EQ(start(query(Type::axfr)).rcode, Rcode::noerror);
+  EXPECT_EQ(start(query(Type::axfr, "api.blue.example")).rcode, Rcode::notauth);
+  EXPECT_EQ(start(query(Type::axfr, "other.example")).rcode, Rcode::notauth);
+}
+
+TEST_F(TransferStarts, OfIncrementsGiveTheSoaToWhoIsUpToDateAndElseTheZone) {
+  EXPECT_EQ(run(*start(query(Type::ixfr, "blue.example", 100)).transfer).records.size(), 1U);
+  EXPECT_EQ(run(*start(query(Type::ixfr, "blue.example", 101)).transfer).records.size(), 1U);
+  EXPECT_EQ(run(*start(query(Type::ixfr, "blue.example", 99)).transfer).records.size(), 3U);
+  EXPECT_EQ(run(*start(query(Type::ixfr, "blue.example", 99), Transport::udp).transfer).records.size(), 1U);
+  EXPECT_EQ(start(query(Type::ixfr)).rcode, Rcode::formerr) << "without the client's SOA";
+}
+
+TEST_F(TransferStarts, NotOverUdp) {
+  EXPECT_EQ(start(query(Type::axfr), Transport::udp).rcode, Rcode::refused);
+}
+
+TEST(Serials, GrowWithEachChangeAndOverRestarts) {
+  const auto given = zone_with({test::a_record("a.blue.example", "192.0.2.1")});
+  const auto first = with_current_serial(given, nullptr, 1'700'000'000);
+  EXPECT_EQ(serial_of(*first), 1'700'000'000U);
+  EXPECT_EQ(with_current_serial(zone_with({test::a_record("a.blue.example", "192.0.2.1")}), first, 1'700'000'009),
+            first)
+      << "nothing has changed";
+  const auto changed = zone_with({test::a_record("a.blue.example", "192.0.2.2")});
+  EXPECT_EQ(serial_of(*with_current_serial(changed, first, 1'700'000'009)), 1'700'000'009U);
+  EXPECT_EQ(serial_of(*with_current_serial(changed, first, 1'700'000'000)), 1'700'000'001U) << "twice in a second";
+  EXPECT_EQ(serial_of(*with_current_serial(changed, first, 1'600'000'000)), 1'700'000'001U) << "the clock went back";
+}
+
+TEST(Serials, ThatSomebodyChoseStayAsLongAsTheyGrow) {
+  const auto first = with_current_serial(zone_with({}, 2026010101), nullptr, 1'700'000'000);
+  EXPECT_EQ(serial_of(*first), 2026010101U);
+  EXPECT_EQ(serial_of(*with_current_serial(zone_with({}, 2026010102), first, 1'700'000'000)), 2026010102U);
+  const auto same = zone_with({test::a_record("a.blue.example", "192.0.2.1")}, 2026010101);
+  EXPECT_EQ(serial_of(*with_current_serial(same, first, 1'700'000'000)), 2026010102U) << "changed without saying so";
+  EXPECT_EQ(serial_of(*with_current_serial(zone_with({}, 2026010101), first, 1'700'000'000)), 2026010101U);
+}
+
+}  // namespace
+}  // namespace hcpnet::dns
