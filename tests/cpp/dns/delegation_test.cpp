@@ -2,6 +2,7 @@
 // Referrals at zone cuts (RFC 1034 section 4.3.2, RFC 9471).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <hcpnet/dns/explain.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/zone_file.hpp>

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "dns/dns_support.hpp"
 
 namespace hcpnet::dns {
@@ -68,12 +70,12 @@ TEST(ZoneTransfer, SendsEveryRecordOnceBetweenTwoSoas) {
       EXPECT_EQ(sent.records[at++], (Record{set.owner, set.type, kClassIn, set.ttl, rdata}));
 }
 
-TEST(ZoneTransfer, GivesALargeRecordAMessageOfItsOwn) {
+TEST(ZoneTransfer, GivesALargeRecordAsLargeAMessageAsItNeeds) {
   const std::string big(60'000, 'x');
   ZoneTransfer transfer(zone_with({{test::name("big.blue.example"), Type{65280}, 30, {big}}}), query(Type::axfr),
                         ZoneTransfer::Form::whole);
   const Sent sent = run(transfer);
-  EXPECT_EQ(sent.messages, 3U);
+  EXPECT_EQ(sent.messages, 2U) << "the first SOA, then the record with the last";
   ASSERT_EQ(sent.records.size(), 3U);
   EXPECT_EQ(sent.records[1].rdata, big);
 }
