@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Zone transfers and NOTIFY with stock clients and a real secondary.
+#include <gtest/gtest.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <future>
+#include <hcpnet/dns/rdata.hpp>
+#include <thread>
+
+#include "dns/peer_support.hpp"
+#include "dns/server_support.hpp"
+
+namespace hcpnet::dns {
+namespace {
+
+/// A server in a thread of its own, on the system's clock.
+class TransferPeers : public testing::Test {
+ protected:
+  static Config config(const std::string& address, std::vector<Endpoint> notify = {}) {
+    std::vector<RRset> rrsets{test::a_record("api.blue.example", address)};
+    for (int i = 0; i < 3000; ++i)
+      rrsets.push_back(test::a_record("h" + std::to_string(i) + ".blue.example", "10.0.0.1"));
+    rrsets.push_back(
+        {test::name("blue.example"), Type::ns, 30, {std::string(as_text(test::name("api.blue.example").wire()))}});
+    Config made;
+    made.listeners = {Endpoint{Ipv4(127, 0, 0, 1), 53}};
+    made.views = {test::view_of({std::make_shared<const Zone>(test::name("blue.example"), std::move(rrsets))})};
+    made.transfer = {{test::cidr("127.0.0.1/32")}, std::move(notify)};
+    return made;
+  }
+  void start(Config with) {
+    ServerOptions options;
+    options.port_map[53] = 0;
+    server = std::make_unique<Server>(io.get_executor(), options);
+    server->start(std::move(with));
+    port = std::to_string(server->listeners().at(0).bound.port);
+    loop = std::thread([this] { io.run(); });
+  }
+  template <class Function>
+  auto on_loop(Function function) {
+    std::packaged_task<decltype(function())()> task(std::move(function));
+    auto result = task.get_future();
+    boost::asio::post(io, [&task] { task(); });
+    return result.get();
+  }
+  void TearDown() override {
+    boost::asio::post(io, [this] { server->stop([this] { work.reset(); }); });
+    loop.join();
+  }
+
+  boost::asio::io_context io;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{io.get_executor()};
+  std::unique_ptr<Server> server;
+  std::string port;
+  std::thread loop;
+};
+
+std::size_t count(const std::string& text, std::string_view word) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+TEST_F(TransferPeers, DigAndKdigGetTheWholeZone) {
+  start(config("192.0.2.4"));
+  for (const std::string client : {"dig", "kdig"}) {
+    if (test::is_missing(client)) FAIL() << client << " is not installed";
+    const std::string at = client + " @127.0.0.1 -p " + port + " +timeout=5 ";
+    const std::string zone = test::run(at + "blue.example AXFR").output;
+    EXPECT_EQ(count(zone, "10.0.0.1"), 3000U) << client;
+    EXPECT_EQ(count(zone, "SOA"), 2U) << client;
+    EXPECT_EQ(count(test::run(at + "blue.example IXFR=1").output, "10.0.0.1"), 3000U) << client;
+    EXPECT_EQ(count(test::run(at + "blue.example IXFR=4000000000").output, "10.0.0.1"), 3000U)
+        << client << ": a serial that comes before, by RFC 1982";
+    const std::string wrong = test::run(at + "api.blue.example AXFR").output;
+    EXPECT_EQ(count(wrong, "192.0.2.4"), 0U) << wrong;
+  }
+  EXPECT_GE(on_loop([&] { return server->stats().transfers; }), 4U);
+}
+
+TEST_F(TransferPeers, OthersAreRefused) {
+  if (test::is_missing("dig")) FAIL() << "dig is not installed";
+  start(config("192.0.2.4"));
+  const std::string text = test::run("dig -b 127.0.0.2 @127.0.0.1 -p " + port + " +timeout=5 blue.example AXFR").output;
+  EXPECT_NE(text.find("Transfer failed"), std::string::npos) << text;
+  EXPECT_EQ(on_loop([&] { return server->stats().dropped.at("transfer_refused"); }), 1U);
+}
+
+TEST_F(TransferPeers, ASecondaryFollowsOnNotify) {
+  if (test::is_missing("knotd")) FAIL() << "knotd is not installed";
+  const Endpoint at = test::free_endpoint();
+  start(config("192.0.2.4", {at}));
+  test::Folder folder("secondary");
+  folder.write(
+      "knot.conf",
+      "server:\n  rundir: " + folder.path() + "\n  listen: 127.0.0.1@" + std::to_string(at.port) +
+          "\n  udp-workers: 1\n  tcp-workers: 1\n  background-workers: 1\ndatabase:\n  storage: " + folder.path() +
+          "\nlog:\n  - target: stderr\n    any: info\nremote:\n  - id: primary\n    address: 127.0.0.1@" + port +
+          "\nacl:\n  - id: notify\n    address: 127.0.0.1\n    action: notify\nzone:\n  - domain: blue.example\n"
+          "    storage: " +
+          folder.path() + "\n    master: primary\n    acl: notify\n");
+  test::Child knot({"knotd", "-c", folder.path() + "/knot.conf"}, folder.path() + "/log");
+  test::PlainClient client(at);
+  const Message query = test::make_query("api.blue.example", Type::a);
+  ASSERT_TRUE(client.wait_until_answers(query)) << folder.read("log");
+  const auto asked = [&] { return test::addresses(client.ask(encode_message(query).value(), Transport::udp).value()); };
+  EXPECT_EQ(asked(), std::vector<std::string>{"192.0.2.4"});
+
+  // The SOA says that a secondary looks once an hour: only NOTIFY makes it look now.
+  on_loop([&] { server->replace(config("192.0.2.5", {at})); });
+  const auto end = std::chrono::steady_clock::now() + test::kPatience;
+  while (asked() != std::vector<std::string>{"192.0.2.5"} && std::chrono::steady_clock::now() < end) {
+  }
+  EXPECT_EQ(asked(), std::vector<std::string>{"192.0.2.5"}) << folder.read("log");
+}
+
+class Notifications : public test::DnsServerTest {};
+
+TEST_F(Notifications, AreRepeatedUntilAcknowledgedOrGivenUp) {
+  test::ScriptedUpstream secondary(io, [](const auto& asked) -> std::optional<test::Bytes> {
+    if (asked.number < 3) return std::nullopt;
+    Message reply = asked.query;
+    reply.flags |= flag::kResponse;
+    return encode_message(reply).value();
+  });
+  Config with = config_with();
+  with.transfer.notify = {secondary.endpoint()};
+  start(with);
+  const auto wait_for = [&](std::size_t messages) {
+    return test::run_until(io, [&] { return secondary.asked.size() >= messages; });
+  };
+  ASSERT_TRUE(wait_for(1));
+  const Message& first = secondary.asked[0].query;
+  EXPECT_EQ(first.flags, 0x2400) << "opcode NOTIFY, AA";
+  EXPECT_EQ(first.questions.at(0), (Question{test::name("blue.example"), Type::soa, kClassIn}));
+  EXPECT_EQ(first.answers.at(0).type, Type::soa);
+  clock.advance(std::chrono::seconds(2));
+  ASSERT_TRUE(wait_for(2));
+  clock.advance(std::chrono::seconds(4));
+  ASSERT_TRUE(test::run_until(io, [&] { return server->stats().notifies_acknowledged == 1; }));
+  clock.advance(std::chrono::seconds(100));
+  test::run_ready(io);
+  EXPECT_EQ(server->stats().notifies_sent, 3U);
+
+  secondary.script = [](const auto&) { return std::nullopt; };
+  with.views[0].zones = {std::make_shared<const Zone>(
+      test::name("blue.example"), std::vector<RRset>{test::a_record("api.blue.example", "192.0.2.9")})};
+  server->replace(with);
+  for (const int seconds : {2, 4, 8, 16, 32}) clock.advance(std::chrono::seconds(seconds));
+  test::run_ready(io);
+  EXPECT_EQ(server->stats().notifies_sent, 8U);
+  EXPECT_EQ(server->stats().notifies_failed, 1U);
+  server->replace(with);
+  EXPECT_EQ(server->stats().notifies_sent, 8U) << "nothing has changed";
+}
+
+class Limited : public test::DnsServerTest {
+ protected:
+  void start_limited(std::uint32_t rate, std::uint32_t slip) {
+    Config with = config_with();
+    with.rate_limit.emplace();
+    with.rate_limit->responses_per_second = rate;
+    with.rate_limit->slip = slip;
+    start(with);
+  }
+};
+
+TEST_F(Limited, WhoAsksTooOftenIsSentToTcpOrToACookie) {
+  start_limited(1, 1);
+  test::UdpClient client(io, bound());
+  const Message plain = test::make_query("api.blue.example", Type::a);
+  EXPECT_EQ(test::addresses(client.ask(plain)).size(), 1U);
+  EXPECT_NE(client.ask(plain).flags & flag::kTruncated, 0);
+
+  Message with_cookie = plain;
+  with_cookie.edns = Edns{};
+  with_cookie.edns->options = std::string("\0\x0a\0\10abcdefgh", 12);
+  const Message refused = client.ask(with_cookie);
+  EXPECT_EQ(refused.rcode(), Rcode::badcookie);
+  with_cookie.edns->options = refused.edns.value().options;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(test::addresses(client.ask(with_cookie)).size(), 1U) << "a good cookie";
+
+  test::TcpClient stream(io, bound());
+  stream.send(test::TcpClient::frame(plain));
+  EXPECT_EQ(test::addresses(stream.receive().value()).size(), 1U) << "TCP";
+  EXPECT_EQ(server->stats().dropped.at("rate_shortened"), 2U);
+  EXPECT_EQ(server->stats().cookies.at("valid"), 5U);
+  clock.advance(std::chrono::hours(2));
+  EXPECT_EQ(test::addresses(client.ask(with_cookie)).size(), 1U) << "the cookie is too old, but a second has passed";
+  EXPECT_EQ(client.ask(with_cookie).rcode(), Rcode::badcookie);
+}
+
+TEST_F(Limited, WithoutSlipTheyGetNothing) {
+  start_limited(2, 0);
+  test::UdpClient client(io, bound());
+  const Message query = test::make_query("api.blue.example", Type::a);
+  client.ask(query);
+  client.ask(query);
+  client.send(query);
+  ASSERT_TRUE(test::run_until(io, [&] { return dropped("rate_limited") == 1; }));
+  EXPECT_FALSE(client.try_receive());
+}
+
+TEST_F(Limited, CookiesOutliveOneChangeOfSecretsButNotTheirHour) {
+  start(config_with());
+  test::UdpClient client(io, bound());
+  Message query = test::make_query("api.blue.example", Type::a);
+  query.edns = Edns{};
+  query.edns->options = std::string("\0\x0a\0\10abcdefgh", 12);
+  clock.advance(std::chrono::hours(23) + std::chrono::minutes(50));
+  client.ask(query);
+  clock.advance(std::chrono::hours(24) - std::chrono::minutes(20));
+  query.edns->options = client.ask(query).edns.value().options;
+  clock.advance(std::chrono::minutes(30));
+  client.ask(query);
+  EXPECT_EQ(server->stats().cookies.at("valid"), 1U);
+}
+
+}  // namespace
+}  // namespace hcpnet::dns
