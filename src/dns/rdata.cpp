@@ -7,6 +7,7 @@
 #include <hcpnet/net.hpp>
 
 #include "dns/rdata_text.hpp"
+#include "dns/svcb_text.hpp"
 
 namespace hcpnet::dns {
 namespace {
@@ -54,6 +55,12 @@ class Fields {
       return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     };
     return text.empty() || !std::ranges::all_of(text, is_letter) ? fail() : add(std::string(text));
+  }
+  Fields& svc_params() {
+    const auto params = svc_params_to_string(reader_.bytes(reader_.remaining()));
+    if (!params) return fail();
+    text_ += *params;
+    return *this;
   }
   Fields& rest() { return add(quote_string(as_text(reader_.bytes(reader_.remaining())))); }
   Fields& ipv4() {
@@ -110,6 +117,9 @@ std::string rdata_in_own_form(Type type, std::string_view rdata) {
       return fields.u16().u16().u16().name().text();
     case Type::caa:
       return fields.u8().tag().rest().text();
+    case Type::svcb:
+    case Type::https:
+      return fields.u16().name().svc_params().text();
     default:
       return {};
   }

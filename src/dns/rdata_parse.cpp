@@ -8,6 +8,7 @@
 #include <hcpnet/net.hpp>
 
 #include "dns/rdata_text.hpp"
+#include "dns/svcb_text.hpp"
 
 namespace hcpnet::dns {
 namespace {
@@ -16,10 +17,10 @@ constexpr std::size_t kMaxRdataBytes = 65535;
 constexpr std::size_t kMaxStringBytes = 255;
 
 /// The types with a form of their own come first.
-constexpr Type kNamed[] = {Type::a,     Type::ns,  Type::cname, Type::soa,  Type::ptr, Type::hinfo,
-                           Type::mx,    Type::txt, Type::aaaa,  Type::srv,  Type::caa, Type::svcb,
-                           Type::https, Type::ds, Type::opt, Type::any,   Type::axfr, Type::ixfr};
-constexpr std::size_t kOwnForms = 11;
+constexpr Type kNamed[] = {Type::a,     Type::ns,  Type::cname, Type::soa, Type::ptr,  Type::hinfo,
+                           Type::mx,    Type::txt, Type::aaaa,  Type::srv, Type::caa,  Type::svcb,
+                           Type::https, Type::ds,  Type::opt,   Type::any, Type::axfr, Type::ixfr};
+constexpr std::size_t kOwnForms = 13;
 
 char upper(char c) noexcept {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c;
@@ -71,6 +72,16 @@ class Fields {
     if (token->text.empty() || token->text.size() > kMaxStringBytes || !std::ranges::all_of(token->text, is_letter))
       return fail(kExpected);
     return append(static_cast<std::uint32_t>(token->text.size()), 1).append(token->text);
+  }
+  Fields& svc_params() {
+    if (problem_) return *this;
+    const auto params = parse_svc_params(tokens_.subspan(at_));
+    if (!params) {
+      problem_ = RdataProblem{at_, "parameters of a service (RFC 9460)"};
+      return *this;
+    }
+    at_ = tokens_.size();
+    return append(*params);
   }
   Fields& rest() {
     const ZoneToken* token = next("a value");
@@ -197,6 +208,9 @@ ParsedRdata parse_rdata_tokens(Type type, std::span<const ZoneToken> tokens, con
       return fields.u16().u16().u16().name().done();
     case Type::caa:
       return fields.u8().tag().rest().done();
+    case Type::svcb:
+    case Type::https:
+      return fields.u16().name().svc_params().done();
     default:
       return RdataProblem{0, "the generic form \\# LENGTH HEX, the only one known here for type " + to_string(type)};
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spec/build.hpp"
+
 #include <algorithm>
+#include <hcpnet/dns/rdata.hpp>
 #include <utility>
 
 #include "spec/format.hpp"
@@ -61,13 +63,30 @@ ValidDhcpPolicy build_policy(const DHCPPolicy* policy) {
   return valid;
 }
 
+std::vector<dns::RRset> records(const std::vector<DNSPolicy::Record>& texts, std::chrono::seconds default_ttl) {
+  std::vector<dns::RRset> result;
+  for (const DNSPolicy::Record& text : texts) {
+    const dns::Type type = dns::parse_type(text.type).value();
+    dns::RRset rrset{dns::parse_name(text.name).value(),
+                     type,
+                     static_cast<std::uint32_t>(text.ttl.value_or(default_ttl).count()),
+                     {}};
+    for (const std::string& data : text.data) rrset.rdata.push_back(dns::parse_rdata(type, data).value());
+    result.push_back(std::move(rrset));
+  }
+  return result;
+}
+
 ValidDnsPolicy build_policy(const DNSPolicy* policy) {
   ValidDnsPolicy valid;
   if (policy == nullptr) return valid;
   valid.record_ttl = policy->record_ttl;
   valid.entries = entries(policy->entries);
   for (const DNSPolicy::ExtraView& view : policy->views)
-    valid.views.push_back({view.name, cidrs(view.client_prefixes), optional_ipv4(view.proxy_address)});
+    valid.views.push_back({view.name, cidrs(view.client_prefixes), optional_ipv4(view.proxy_address),
+                           records(view.records, policy->record_ttl)});
+  valid.records = records(policy->records, policy->record_ttl);
+  valid.reverse = policy->reverse;
   valid.cookies = policy->cookies;
   valid.nsid = policy->nsid.value_or("");
   valid.version = policy->version.value_or("");

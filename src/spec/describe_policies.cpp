@@ -22,6 +22,13 @@ void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
   });
 }
 
+void describe_record(Fields& f, DNSPolicy::Record& record) {
+  f.text("name", Need::required, Format::any, record.name);
+  f.text("type", Need::required, Format::any, record.type);
+  f.seconds("ttlSeconds", kRecordTtlSeconds, record.ttl);
+  f.texts("data", {Need::required, 1}, Format::any, record.data);
+}
+
 /// What a server tells, how much, and to whom.
 void describe_dns_conduct(Fields& fields, DNSPolicy& policy) {
   fields.flag("cookies", policy.cookies);
@@ -46,7 +53,10 @@ void describe_dns_spec(Fields& fields, DNSPolicy& policy) {
     f.text("name", Need::required, Format::label, view.name);
     f.texts("clientPrefixes", {Need::required, 1}, Format::cidr, view.client_prefixes);
     f.text("proxyAddress", Format::ipv4, view.proxy_address);
+    f.objects("records", {}, view.records, describe_record);
   });
+  fields.objects("records", {}, policy.records, describe_record);
+  fields.flag("reverse", policy.reverse);
   describe_dns_conduct(fields, policy);
 }
 

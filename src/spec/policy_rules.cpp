@@ -162,7 +162,12 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
                                                           : nullptr);
   }
   TargetFinder<DNSPolicy, DNSServer> dns(targets.infras, targets.dns_servers, "DNSServer", set_is_complete);
-  for (Examined<DNSPolicy>& policy : policies.dns) check_views(policy, own_view(dns.find(policy)));
+  for (Examined<DNSPolicy>& policy : policies.dns) {
+    check_views(policy, own_view(dns.find(policy)));
+    check_records(policy.subject, "/spec/records", policy.value.records);
+    for (std::size_t i = 0; i < policy.value.views.size(); ++i)
+      check_records(policy.subject, at("views", i, "records"), policy.value.views[i].records);
+  }
   TargetFinder<ProxyPolicy, ProxyServer> proxy(targets.infras, targets.proxy_servers, "ProxyServer", set_is_complete);
   for (Examined<ProxyPolicy>& policy : policies.proxy) proxy.find(policy);
 }

@@ -50,4 +50,7 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
 /// Where the address of a server stands: "192.0.2.4/24" without its length.
 [[nodiscard]] std::optional<Ipv4> address_of(const std::optional<std::string>& text);
 
+/// Records of a DNSPolicy; `list` is the pointer to them.
+void check_records(Subject& subject, const std::string& list, const std::vector<DNSPolicy::Record>& records);
+
 }  // namespace hcpnet::spec

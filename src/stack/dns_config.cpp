@@ -30,6 +30,36 @@ class ZoneSet {
     if (std::ranges::find(addresses, address) == addresses.end()) addresses.push_back(address);
   }
 
+  /// Adds records, in the zone that holds their owner, else as a zone of its own. False for what cannot stand there: an
+  /// alias beside other records or at an apex, or another record beside an alias.
+  [[nodiscard]] bool add_record(const dns::RRset& rrset) {
+    const dns::Name apex = rrset.owner.is_wildcard() ? rrset.owner.parent() : rrset.owner;
+    auto zone = closest(rrset.owner);
+    if (zone == zones_.end()) zone = zones_.try_emplace(apex).first;
+    std::vector<dns::RRset>& others = records_[zone->first];
+    const bool is_alias = rrset.type == dns::Type::cname;
+    const bool is_shared = std::ranges::any_of(others, [&](const dns::RRset& other) {
+      return other.owner == rrset.owner && (is_alias || other.type == dns::Type::cname);
+    });
+    if (is_shared || (is_alias && (rrset.owner == zone->first || zone->second.contains(rrset.owner)))) return false;
+    others.push_back(rrset);
+    return true;
+  }
+
+  /// A PTR record for each address, to every name but wildcards, each in a zone of its own: the rest of the network
+  /// is somebody else's.
+  void add_reverse() {
+    std::map<dns::Name, std::vector<std::string>> names;
+    for (const auto& [apex, owners] : zones_)
+      for (const auto& [owner, addresses] : owners)
+        for (const Ipv4 address : addresses)
+          if (!owner.is_wildcard()) names[reverse_name(address)].emplace_back(as_text(owner.wire()));
+    for (auto& [owner, targets] : names) {
+      const dns::RRset pointers{owner, dns::Type::ptr, ttl_, std::move(targets)};
+      static_cast<void>(add_record(pointers));  // beside an alias that the policy has there, it gives way
+    }
+  }
+
   [[nodiscard]] std::vector<std::shared_ptr<const dns::Zone>> build(
       dns::Availability available = dns::Availability::available) const {
     std::vector<std::shared_ptr<const dns::Zone>> built;
@@ -41,6 +71,8 @@ class ZoneSet {
           rrset.rdata.push_back(dns::make_a(owner, addresses[i], ttl_).rdata.front());
         rrsets.push_back(std::move(rrset));
       }
+      if (const auto more = records_.find(apex); more != records_.end())
+        rrsets.insert(rrsets.end(), more->second.begin(), more->second.end());
       built.push_back(std::make_shared<const dns::Zone>(apex, std::move(rrsets), kSerial, available));
     }
     return built;
@@ -55,9 +87,28 @@ class ZoneSet {
     }
   }
 
+  static dns::Name reverse_name(Ipv4 address) {
+    const auto bytes = address.bytes();
+    std::string text;
+    for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) text += std::to_string(*byte) + '.';
+    return dns::parse_name(text + "in-addr.arpa").value();
+  }
+
   Zones zones_;
+  std::map<dns::Name, std::vector<dns::RRset>> records_;  ///< by apex
   std::uint32_t ttl_;
 };
+
+/// What a policy adds to a view, once its addresses are there.
+void add_records(ZoneSet& zones, const std::vector<dns::RRset>& records, const std::string& path, bool reverse,
+                 const spec::ObjectMeta& where, Diagnostics& problems) {
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (zones.add_record(records[i])) continue;
+    problems.add(problem(Severity::warning, where, path + '/' + std::to_string(i), "alias-not-alone",
+                         "this record of the DNSPolicy is left out: an alias is alone at its name, which is no apex"));
+  }
+  if (reverse) zones.add_reverse();
+}
 
 constexpr const char* kServiceLabels[] = {"api.", "api-int.", "oauth.", "ignition.", "konnectivity."};
 
@@ -136,7 +187,7 @@ void add_clusters(ZoneSet& zones, const spec::ValidInfra& infra, std::optional<I
   }
 }
 
-dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra) {
+dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, Diagnostics& problems) {
   ZoneSet zones(infra.dns_policy.record_ttl);
   const std::optional<Ipv4> proxy = infra.proxy ? std::optional(infra.proxy->server_ip) : std::nullopt;
   add_clusters(zones, infra, proxy, false);
@@ -146,16 +197,19 @@ dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra) {
   if (proxy && may_everyone_use)
     for (const std::string_view name : kKubernetesNames) zones.add_address(std::string(name), *proxy);
   for (const auto& entry : infra.dns_policy.entries) zones.add_address(entry.hostname, entry.address);
+  add_records(zones, infra.dns_policy.records, "/spec/records", infra.dns_policy.reverse, infra.metadata, problems);
   return {"vlan", {infra.cidr}, zones.build()};
 }
 
 DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, StackConfig& out, Diagnostics& problems) {
   DnsServerConfig server{infra.metadata.key(), {}};
   server.config.listeners = listeners(infra.dns->server_ip, 53, in.surroundings);
-  server.config.views.push_back(vlan_view(in, infra));
+  server.config.views.push_back(vlan_view(in, infra, problems));
   for (const auto& extra : infra.dns_policy.views) {
     ZoneSet zones(infra.dns_policy.record_ttl);
     add_clusters(zones, infra, extra.proxy_address, true);
+    add_records(zones, extra.records, "/spec/views/" + extra.name + "/records", infra.dns_policy.reverse,
+                infra.metadata, problems);
     server.config.views.push_back({extra.name, extra.clients, zones.build()});
   }
   const InternalProxy internal = find_internal_proxy(in, infra, out);
@@ -188,11 +242,14 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, D
       pod.add_address(entry.hostname, *spec.internal_proxy_ip);
   }
   for (const auto& entry : spec.policy.entries) vlan.add_address(entry.hostname, entry.address);
+  add_records(vlan, spec.policy.records, "/spec/records", spec.policy.reverse, spec.metadata, problems);
   for (const auto& extra : spec.policy.views) {
     ZoneSet zones(spec.policy.record_ttl);
     zones.add_zone(spec.domain);
     if (extra.proxy_address)
       for (const auto& entry : spec.entries) zones.add_address(entry.hostname, *extra.proxy_address);
+    add_records(zones, extra.records, "/spec/views/" + extra.name + "/records", spec.policy.reverse, spec.metadata,
+                problems);
     server.config.views.push_back({extra.name, extra.clients, zones.build()});
   }
   if (spec.secondary_network) {

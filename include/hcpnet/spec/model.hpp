@@ -201,10 +201,20 @@ struct DNSPolicy {
   TargetRef target;
   std::chrono::seconds record_ttl{30};  ///< recordTTLSeconds, 1 to 86400
   std::vector<StaticEntry> entries;     ///< published in addition, in the VLAN view
+  /// Records of any type.
+  struct Record {
+    std::string name;
+    std::string type;
+    std::optional<std::chrono::seconds> ttl;  ///< ttlSeconds; absent: record_ttl
+    std::vector<std::string> data;            ///< in presentation form, names absolute
+  };
+  std::vector<Record> records;  ///< in the VLAN view
+  bool reverse = false;         ///< each published address has PTR records too
   struct ExtraView {
     std::string name;
     std::vector<std::string> client_prefixes;
     std::optional<std::string> proxy_address;  ///< what the published names resolve to for these clients
+    std::vector<Record> records;
   };
   std::vector<ExtraView> views;
   bool cookies = true;                 ///< DNS cookies

@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <hcpnet/diagnostic.hpp>
+#include <hcpnet/dns/zone.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/result.hpp>
 #include <hcpnet/spec/load.hpp>
@@ -66,8 +67,11 @@ struct ValidDnsPolicy {
     std::string name;
     std::vector<Cidr> clients;
     std::optional<Ipv4> proxy_address;
+    std::vector<dns::RRset> records;
   };
   std::vector<ExtraView> views;
+  std::vector<dns::RRset> records;
+  bool reverse = false;
   bool cookies = true;
   std::string nsid, version;
   std::optional<DNSPolicy::RateLimit> response_rate_limit;

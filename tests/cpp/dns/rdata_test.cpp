@@ -29,7 +29,12 @@ const Sample kSamples[] = {
     {Type::txt, "\3abc\0\2d;"s, "\"abc\" \"\" \"d;\""},
     {Type::srv, "\0\0\0\x0a\x09\x4c\3api\0"s, "0 10 2380 api."},
     {Type::caa, "\x80\5issueca.test"s, "128 issue \"ca.test\""},
-    {Type::https, "\0\1\0"s, "\\# 3 000100"},
+    {Type::https, "\0\1\0"s, "1 ."},
+    {Type::svcb, "\0\0\3foo\0"s, "0 foo."},
+    {Type::https, "\0\1\0\0\1\0\6\2h2\2h3\0\2\0\0\0\3\0\2\x1\xbb\0\4\0\4\xc0\0\2\1"s,
+     "1 . alpn=\"h2,h3\" no-default-alpn port=443 ipv4hint=192.0.2.1"},
+    {Type::svcb, "\0\x10\0\0\0\0\4\0\1\0\4\0\1\0\3\2h2\0\4\0\4\xc0\0\2\1\x2\x9b\0\3a\"b"s,
+     "16 . mandatory=alpn,ipv4hint alpn=\"h2\" ipv4hint=192.0.2.1 key667=\"a\\\"b\""},
     {Type{65280}, ""s, "\\# 0"},
 };
 
@@ -43,6 +48,45 @@ TEST(RdataText, ReadsWhatItWrites) {
     ASSERT_TRUE(parsed) << s.text;
     EXPECT_EQ(*parsed, s.wire) << s.text;
   }
+}
+
+TEST(RdataText, OfServicesIsReadInEveryWayOfWritingIt) {  // RFC 9460 section 2.1
+  const auto wire = [](const char* text) {
+    const auto parsed = parse_rdata(Type::https, text);
+    return parsed ? *parsed : std::string("error");
+  };
+  const std::string plain = wire("1 . alpn=h2,h3 port=443");
+  EXPECT_EQ(plain, "\0\1\0\0\1\0\6\2h2\2h3\0\3\0\2\x1\xbb"s);
+  EXPECT_EQ(wire("1 . port=443 alpn=\"h2,h3\""), plain);
+  EXPECT_EQ(wire("1 . key3=\"443\" key1=h2,h3"), plain);
+  EXPECT_EQ(wire(R"(0 . alpn="f\\\\oo\\,bar,h2")"), "\0\0\0\0\1\0\x0c\x08"s + "f\\oo,bar\2h2")
+      << "RFC 9460 appendix D.2";
+}
+
+TEST(RdataText, OfServicesThatDoNotGoTogetherIsRefused) {
+  for (const char* text : {"1",
+                           "1 . port",
+                           "1 . port=",
+                           "1 . port=65536",
+                           "1 . port=1 port=2",
+                           "1 . alpn",
+                           "1 . alpn=,h2",
+                           "1 . ipv4hint=",
+                           "1 . ipv4hint=192.0.2",
+                           "1 . ipv6hint=192.0.2.1",
+                           "1 . no-default-alpn",
+                           "1 . no-default-alpn=x alpn=h2",
+                           "1 . mandatory=port",
+                           "1 . mandatory=mandatory",
+                           "1 . mandatory=alpn,alpn alpn=h2",
+                           "1 . key65536=a",
+                           "1 . key01=a",
+                           "1 . ech=AA==",
+                           "1 . unknown=a",
+                           "1 . \"port=1\"",
+                           "65536 .",
+                           "1 . key7=\\999"})
+    EXPECT_FALSE(parse_rdata(Type::https, text)) << text;
 }
 
 TEST(RdataText, CutOrChangedDataIsWrittenInTheGenericFormAndReadBack) {

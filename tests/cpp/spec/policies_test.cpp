@@ -79,6 +79,43 @@ TEST(DhcpPolicy, SetsEachOptionOnce) {
       ElementsAre("duplicate-name /spec/options/1/code", "out-of-range /spec/options/2/code"));
 }
 
+TEST(DnsPolicy, SaysWhatTheServerTellsAndToWhom) {
+  EXPECT_THAT(
+      errors_of("DNSPolicy",
+                "  cookies: false\n  nsid: a\n  version: b\n  responseRateLimit: {responsesPerSecond: 5, slip: 0}\n"
+                "  transfer: {allowedClients: [192.0.2.0/24], notify: [192.0.2.9, \"[2001:db8::1]:5353\"]}\n"),
+      IsEmpty());
+  EXPECT_THAT(
+      errors_of("DNSPolicy", "  nsid: \"" + std::string(129, 'a') +
+                                 "\"\n  version: \"\"\n  responseRateLimit: {slip: 11}\n"
+                                 "  transfer: {allowedClients: [192.0.2.1/24], notify: [node]}\n"),
+      testing::UnorderedElementsAre("out-of-range /spec/nsid", "out-of-range /spec/version",
+                                    "missing-field /spec/responseRateLimit/responsesPerSecond",
+                                    "out-of-range /spec/responseRateLimit/slip",
+                                    "bad-cidr /spec/transfer/allowedClients/0", "bad-address /spec/transfer/notify/0"));
+}
+
+TEST(DnsPolicy, PublishesRecordsOfEveryTypeOfData) {
+  const auto records = [](const std::string& list) { return errors_of("DNSPolicy", "  records: [" + list + "]\n"); };
+  EXPECT_THAT(
+      records("{name: a.example, type: TXT, data: [\"\\\"x y\\\"\"]}, {name: b.example, type: mx, ttlSeconds: 5, "
+              "data: [10 a.example.]}, {name: _s._tcp.c.example, type: SRV, data: [0 0 1 a., 0 0 2 b.]}, "
+              "{name: d.example, type: HTTPS, data: [1 . alpn=h2]}, {name: e.example, type: TYPE65280, data: "
+              "['\\# 1 00']}"),
+      IsEmpty());
+  EXPECT_THAT(
+      records("{name: a..b, type: A, data: [192.0.2.1]}, {name: a, type: SOA, data: [x]}, {name: a, type: "
+              "AAAA, data: ['2001:db8::1', 192.0.2.1]}, {name: c, type: CNAME, data: [a., b.]}, {name: C, type: "
+              "TXT, data: [x]}"),
+      testing::UnorderedElementsAre("bad-name /spec/records/0/name", "bad-choice /spec/records/1/type",
+                                    "bad-record /spec/records/2/data/1", "too-many-items /spec/records/3/data",
+                                    "bad-combination /spec/records/4/name"));
+  EXPECT_THAT(errors_of("DNSPolicy",
+                        "  views: [{name: v, clientPrefixes: [198.51.100.0/24], records: [{name: a, type: A, data: "
+                        "[b]}]}]\n"),
+              ElementsAre("bad-record /spec/views/0/records/0/data/0"));
+}
+
 TEST(DnsPolicy, HasNoTwoEqualPrefixes) {
   const auto views = [](const std::string& list) { return errors_of("DNSPolicy", "  views: [" + list + "]\n"); };
   EXPECT_THAT(views("{name: a, clientPrefixes: [198.51.100.0/24]}, {name: b, clientPrefixes: [198.51.100.0/25]}"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/view.hpp>
 #include <hcpnet/stack/config.hpp>
 #include <hcpnet/stack/explain.hpp>
@@ -49,9 +50,7 @@ std::string lookup(const dns::View& v, const std::string& text, dns::Type type =
   if (found.outcome == dns::Zone::Outcome::nodata) return "NODATA";
   if (found.outcome == dns::Zone::Outcome::nxdomain) return "NXDOMAIN";
   const std::string& rdata = found.rrset->rdata.at(0);
-  return Ipv4(static_cast<std::uint8_t>(rdata[0]), static_cast<std::uint8_t>(rdata[1]),
-              static_cast<std::uint8_t>(rdata[2]), static_cast<std::uint8_t>(rdata[3]))
-      .to_string();
+  return dns::rdata_to_string(found.rrset->type, rdata);
 }
 
 TEST(StackConfig, RoutesTwoClustersOnOneVlan) {
@@ -184,6 +183,34 @@ TEST(StackConfig, ServesSingleServers) {
   EXPECT_EQ(lookup(view(config, "vlan"), "nobody.x.example.com"), "NXDOMAIN");
   EXPECT_TRUE(config.dns.at(0).config.forwarding.resolv_conf);
   EXPECT_EQ(config.dns.at(0).config.forwarding.upstreams.at(0).to_string(), "198.51.100.53:53");
+}
+
+TEST(StackConfig, PublishesRecordsAndPointersOfAPolicy) {
+  const StackConfig config = make({{"single.yaml", std::string(kSingleServers) + R"(---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: "n"}
+spec:
+  targetRef: {kind: DNSServer, name: d}
+  nsid: dns-1
+  cookies: false
+  responseRateLimit: {responsesPerSecond: 7}
+  transfer: {allowedClients: [192.0.2.0/24], notify: [192.0.2.99]}
+  reverse: true
+  records:
+  - {name: note.x.example.com, type: TXT, data: [hello]}
+  - {name: api.x.example.com, type: CNAME, data: [note.x.example.com.]}
+)"}},
+                                  {});
+  EXPECT_EQ(lookup(view(config, "vlan"), "note.x.example.com", dns::Type::txt), "\"hello\"");
+  EXPECT_EQ(lookup(view(config, "vlan"), "api.x.example.com"), "192.0.2.9") << "the alias is left out";
+  EXPECT_EQ(lookup(view(config, "vlan"), "9.2.0.192.in-addr.arpa", dns::Type::ptr), "api.x.example.com.");
+  EXPECT_EQ(lookup(view(config, "vlan"), "10.2.0.192.in-addr.arpa", dns::Type::ptr), "not ours") << "a wildcard";
+  const dns::Config& server = config.dns.at(0).config;
+  EXPECT_EQ(server.identity.nsid, "dns-1");
+  EXPECT_FALSE(server.cookies);
+  EXPECT_EQ(server.rate_limit.value().responses_per_second, 7U);
+  EXPECT_EQ(server.transfer.notify.at(0).to_string(), "192.0.2.99:53");
 }
 
 TEST(StackConfig, RefusesAnOptionValueThatDoesNotFitItsCode) {
