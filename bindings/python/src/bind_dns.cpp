@@ -44,6 +44,12 @@ void bind_dns(py::module_& parent) {
       .def_readonly("responses", &ServerStats::responses, "dict[str, int]: by RCODE name, such as \"NXDOMAIN\".")
       .def_readonly("by_view", &ServerStats::by_view, "dict[str, int]: queries by view.")
       .def_readonly("dropped", &ServerStats::dropped, "dict[str, int]: by reason.")
+      .def_readonly("cookies", &ServerStats::cookies,
+                    "dict[str, int]: queries by what their cookie was: \"client_only\", \"invalid\", \"valid\".")
+      .def_readonly("transfers", &ServerStats::transfers, "int: zone transfers begun.")
+      .def_readonly("notifies_sent", &ServerStats::notifies_sent, "int.")
+      .def_readonly("notifies_acknowledged", &ServerStats::notifies_acknowledged, "int.")
+      .def_readonly("notifies_failed", &ServerStats::notifies_failed, "int.")
       .def_readonly("forwarded", &ServerStats::forwarded, "int.")
       .def_readonly("forward_failures", &ServerStats::forward_failures, "int.")
       .def_readonly("cache_hits", &ServerStats::cache_hits, "int.")

@@ -137,7 +137,7 @@ TEST(RdataText, RefusesWhatIsNotOfTheType) {
                                                 {Type::caa, "256 issue a"},
                                                 {Type::soa, "a. b. 1 2 3 4"},
                                                 {Type::cname, "a..b."},
-                                                {Type::https, "1 . alpn=h2"},
+                                                {Type::https, "1 . alpn"},
                                                 {Type::a, "\\# 4 c00002"},
                                                 {Type::a, "\\# 3 c00002"},
                                                 {Type::a, "\\# 4 c000020g"},

@@ -223,7 +223,7 @@ TEST_F(DnsResponder, TruncatesOnWholeRecordsAndKeepsOpt) {
 
 TEST_F(DnsResponder, EdnsIsAnsweredWithEdnsAndNothingIsEchoed) {
   Message query = make_query("api.blue.example", Type::a);
-  query.edns = Edns{4096, 0, true, std::string("\0\12\0\1x\0\3\0\0", 9)};
+  query.edns = Edns{4096, 0, true, std::string("\0\12\0\10abcdefgh\0\3\0\0", 16)};
   EXPECT_EQ(answer(query, context).message.edns, (Edns{kMaxUdpBytes, 0, true, ""})) << "DO is copied (RFC 3225)";
   query.edns->version = 1;
   const auto bad_version = answer(query, context);
