@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of a DNSPolicy: each name, type and value is looked at with the spec, at its own line.
+#include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <map>
 
