@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
       "The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and an SNI proxy from one set of "
       "files.",
       "hcpnet");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // none is refused below: CLI11 would say that of an unknown one as well
   add_up(app, status);
   add_check(app, status);
   add_route(app, status);
@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   add_documentation(app, status);
   try {
     app.parse(argc, argv);
+    if (app.get_subcommands().empty()) throw CLI::RequiredError::Subcommand(1);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? kGood : kWrongUse;
   } catch (const std::exception& e) {

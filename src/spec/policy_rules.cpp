@@ -78,18 +78,6 @@ class TargetFinder {
   std::map<std::string, const Examined<Policy>*> claimed_;
 };
 
-void check_codes(Subject& subject, const std::vector<DhcpOption>& options) {
-  std::map<unsigned, std::size_t> codes;
-  for (std::size_t i = 0; i < options.size(); ++i) {
-    const std::string pointer = at("options", i, "code");
-    if (!subject.is_good(pointer)) continue;
-    const auto [first, is_new] = codes.emplace(options[i].code, i);
-    if (!is_new)
-      subject.error(code::duplicate_name, pointer,
-                    "item " + std::to_string(first->second) + " sets this option already");
-  }
-}
-
 void check_reservations(Examined<DHCPPolicy>& policy, const NetworkPlan* plan) {
   Subject& subject = policy.subject;
   std::map<MacAddress, std::size_t> macs;
@@ -156,7 +144,7 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
   TargetFinder<DHCPPolicy, DHCPServer> dhcp(targets.infras, targets.dhcp_servers, "DHCPServer", set_is_complete);
   for (Examined<DHCPPolicy>& policy : policies.dhcp) {
     const auto target = dhcp.find(policy);
-    check_codes(policy.subject, policy.value.options);
+    check_options(policy.subject, policy.value.options);
     check_reservations(policy, target.infra != nullptr    ? &target.infra->plan
                                : target.server != nullptr ? &target.server->plan
                                                           : nullptr);

@@ -21,6 +21,9 @@ void check_infra(Examined<Infra>& infra);
 void check_dhcp_server(Examined<DHCPServer>& server);
 void check_proxy_server(Examined<ProxyServer>& server);
 
+/// `/spec/options` of a DHCPServer or a DHCPPolicy: each code once, and each value as its code has it.
+void check_options(Subject& subject, const std::vector<DhcpOption>& options);
+
 /// The attachments of one Infra, in the order of the text: against it and against each other.
 void check_clusters(Examined<Infra>& infra, const std::vector<Examined<InfraClusterAttachment>*>& attachments);
 void check_attachment(Examined<InfraClusterAttachment>& attachment);

@@ -83,7 +83,7 @@ Result<StackConfig, Diagnostics> make_stack_config(const spec::ValidSet& set, co
   const derive::Inputs in{set, observed, surroundings};
   StackConfig out;
   Diagnostics problems;
-  derive::dhcp_config(in, out, problems);
+  derive::dhcp_config(in, out);
   derive::dns_config(in, out, problems);
   derive::proxy_config(in, out, problems);
   derive::map_vms_to_clusters(in, out);

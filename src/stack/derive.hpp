@@ -23,7 +23,7 @@ inline constexpr std::string_view kKubernetesNames[] = {"kubernetes", "kubernete
 [[nodiscard]] Diagnostic problem(Severity severity, const spec::ObjectMeta& where, std::string path, std::string code,
                                  std::string message);
 
-void dhcp_config(const Inputs& in, StackConfig& out, Diagnostics& problems);
+void dhcp_config(const Inputs& in, StackConfig& out);
 void dns_config(const Inputs& in, StackConfig& out, Diagnostics& problems);
 void proxy_config(const Inputs& in, StackConfig& out, Diagnostics& problems);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From spec to subnets.
-#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "dhcp/option_value.hpp"
 #include "stack/derive.hpp"
@@ -9,38 +9,17 @@
 namespace hcpnet::derive {
 namespace {
 
-/// Options that carry the protocol itself: a fixed value would break the exchange.
-bool is_protocol_option(std::uint8_t code) {
-  constexpr std::uint8_t kProtocol[] = {50, 52, 53, 54, 55, 57, 61, 82};
-  return std::ranges::find(kProtocol, code) != std::end(kProtocol);
-}
-
-void add_options(const std::vector<spec::DhcpOption>& options, const spec::ObjectMeta& owner, const std::string& path,
-                 dhcp::Subnet& subnet, Diagnostics& problems) {
-  for (std::size_t i = 0; i < options.size(); ++i) {
-    if (is_protocol_option(options[i].code)) {
-      problems.add(
-          problem(Severity::error, owner, path + '/' + std::to_string(i) + "/code", "bad-option-value",
-                  "option " + std::to_string(options[i].code) + " belongs to the protocol and can't be configured"));
-      continue;
-    }
-    auto encoded = dhcp::encode_option_value(options[i].code, options[i].value);
-    if (encoded.has_error()) {
-      Diagnostic d = problem(Severity::error, owner, path + '/' + std::to_string(i) + "/value", "bad-option-value",
-                             "option " + std::to_string(options[i].code) + " does not take this value");
-      d.expected = encoded.error();
-      problems.add(std::move(d));
-      continue;
-    }
-    std::erase_if(subnet.options, [&](const dhcp::RawOption& o) { return o.code == options[i].code; });
-    subnet.options.push_back({options[i].code, std::move(*encoded)});
+/// The values have passed the rules of the spec, so they encode.
+void add_options(const std::vector<spec::DhcpOption>& options, dhcp::Subnet& subnet) {
+  for (const spec::DhcpOption& option : options) {
+    std::erase_if(subnet.options, [&](const dhcp::RawOption& o) { return o.code == option.code; });
+    subnet.options.push_back({option.code, *dhcp::encode_option_value(option.code, option.value)});
   }
 }
 
-void add_policy(const spec::ValidDhcpPolicy& policy, const spec::ObjectMeta& owner, dhcp::Subnet& subnet,
-                Diagnostics& problems) {
+void add_policy(const spec::ValidDhcpPolicy& policy, dhcp::Subnet& subnet) {
   subnet.authoritative = policy.authoritative;
-  add_options(policy.options, owner, "/spec/options", subnet, problems);
+  add_options(policy.options, subnet);
   for (const auto& r : policy.reservations) subnet.reservations.push_back({r.mac, r.address, r.host_name});
 }
 
@@ -66,23 +45,22 @@ std::vector<Ipv4> dns_servers_of(const spec::ValidInfra& infra) {
 
 }  // namespace
 
-void dhcp_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
+void dhcp_config(const Inputs& in, StackConfig& out) {
   out.dhcp.host_names = in.observed.host_names;
   for (const spec::ValidInfra& infra : in.set.infras) {
     if (!infra.dhcp) continue;
     dhcp::Subnet subnet = make_subnet(infra.metadata, infra.cidr, *infra.dhcp);
     subnet.router = infra.gateway;
     subnet.dns_servers = dns_servers_of(infra);
-    add_options(infra.dhcp->options, infra.metadata, "/spec/options", subnet, problems);
-    add_policy(infra.dhcp_policy, infra.metadata, subnet, problems);
+    add_policy(infra.dhcp_policy, subnet);
     out.dhcp.subnets.push_back(std::move(subnet));
   }
   for (const spec::ValidDhcpServer& server : in.set.dhcp_servers) {
     dhcp::Subnet subnet = make_subnet(server.metadata, server.cidr, server.dhcp);
     subnet.router = server.gateway;
     subnet.dns_servers = server.dns_servers;
-    add_options(server.dhcp.options, server.metadata, "/spec/options", subnet, problems);
-    add_policy(server.policy, server.metadata, subnet, problems);
+    add_options(server.dhcp.options, subnet);
+    add_policy(server.policy, subnet);
     out.dhcp.subnets.push_back(std::move(subnet));
   }
 }

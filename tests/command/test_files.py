@@ -94,6 +94,10 @@ def test_wrong_use_is_2(hcpnet: Hcpnet, line: str) -> None:
     assert done.stderr
 
 
+def test_an_unknown_command_is_named(hcpnet: Hcpnet) -> None:
+    assert "nonsense" in hcpnet("nonsense").stderr
+
+
 def test_version(hcpnet: Hcpnet) -> None:
     assert hcpnet("version").stdout.startswith("hcpnet 0.")
 

@@ -75,7 +75,8 @@ TEST(DhcpPolicy, ReservesEachAddressForOneMac) {
 
 TEST(DhcpPolicy, SetsEachOptionOnce) {
   EXPECT_THAT(
-      errors_of("DHCPPolicy", "  options: [{code: 42, value: a}, {code: 42, value: b}, {code: 255, value: c}]\n"),
+      errors_of("DHCPPolicy",
+                "  options: [{code: 42, value: 192.0.2.9}, {code: 42, value: 192.0.2.10}, {code: 255, value: c}]\n"),
       ElementsAre("duplicate-name /spec/options/1/code", "out-of-range /spec/options/2/code"));
 }
 

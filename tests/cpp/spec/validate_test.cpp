@@ -282,6 +282,31 @@ TEST(Decision, AnInfrasServerAddressHasNoPrefixLength) {
   EXPECT_THAT(test::errors(text), ElementsAre("bad-address /spec/infraComponents/proxy/serverIP"));
 }
 
+TEST(Decision, AnOptionValueThatDoesNotFitItsCodeIsAnErrorAtItsLine) {
+  const auto result = check({{"s.yaml", R"(apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DHCPServer
+metadata: {name: s}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, serverIP: 192.0.2.2}
+  leaseConfig: {rangeStart: 192.0.2.100, rangeEnd: 192.0.2.149}
+  options:
+  - {code: 26, value: many}
+  - {code: 54, value: 192.0.2.3}
+  - {code: 15, value: example.com}
+  - {code: 15, value: example.org}
+)"}});
+  ASSERT_TRUE(result.has_error());
+  const Diagnostics& problems = result.error();
+  ASSERT_EQ(problems.items().size(), 3u) << problems.to_string();
+  EXPECT_EQ(problems.items()[0].to_string(),
+            "s.yaml:8:23: error: /spec/options/0/value: option 26 does not take this value (found \"many\"; expected a "
+            "number from 0 to 65535) [bad-option-value]");
+  EXPECT_EQ(problems.items()[1].path, "/spec/options/1/code");
+  EXPECT_EQ(problems.items()[1].line, 9u);
+  EXPECT_EQ(problems.items()[2].code, "duplicate-name");
+  EXPECT_EQ(problems.items()[2].line, 11u);
+}
+
 TEST(Decision, Utf16IsNoUtf8) {
   EXPECT_THAT(test::errors(std::string("\xFF\xFE"
                                        "a\0:\0",

@@ -213,25 +213,6 @@ spec:
   EXPECT_EQ(server.transfer.notify.at(0).to_string(), "192.0.2.99:53");
 }
 
-TEST(StackConfig, RefusesAnOptionValueThatDoesNotFitItsCode) {
-  const char* text = R"(
-apiVersion: hostedcluster.densityops.com/v1alpha1
-kind: DHCPServer
-metadata: {name: s, namespace: "n"}
-spec:
-  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, serverIP: 192.0.2.2}
-  leaseConfig: {rangeStart: 192.0.2.100, rangeEnd: 192.0.2.149}
-  options: [{code: 26, value: "many"}, {code: 54, value: 192.0.2.3}, {code: 15, value: example.com}]
-)";
-  Diagnostics warnings;
-  const auto config = make_stack_config(spec::check({{"s.yaml", text}}).value(), {}, {});
-  ASSERT_TRUE(config.has_error());
-  const Diagnostics problems = config.error();
-  ASSERT_EQ(problems.error_count(), 2u) << problems.to_string();
-  EXPECT_EQ(problems.items()[0].path, "/spec/options/0/value");
-  EXPECT_EQ(problems.items()[1].path, "/spec/options/1/code");
-}
-
 TEST(StackConfig, RefusesAPodAddressForTwoProxies) {
   std::string second = kSingleServers;
   for (std::size_t at = 0; (at = second.find("namespace: \"n\"}", at)) != std::string::npos; ++at)
