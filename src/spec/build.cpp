@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <hcpnet/dns/rdata.hpp>
+#include <set>
 #include <utility>
 
 #include "spec/format.hpp"
@@ -129,6 +130,25 @@ ValidCluster attached_cluster(const InfraClusterAttachment& attachment) {
   return cluster;
 }
 
+/// A port of its own for each cluster that wants one. FNV-1a of the name chooses; a port that is taken gives way to the
+/// next.
+void choose_external_ports(const SpecSet& set, const Infra& infra, std::vector<ValidCluster>& clusters) {
+  std::set<std::uint16_t> taken;
+  for (ValidCluster& cluster : clusters) {
+    const bool is_wanted = std::ranges::any_of(set.attachments, [&](const auto& a) {
+      return a.value.metadata.namespace_ == infra.metadata.namespace_ && a.value.metadata.name == cluster.name &&
+             a.value.external_service.enabled;
+    });
+    if (!is_wanted) continue;
+    std::uint32_t hash = 2'166'136'261;
+    for (const char c : cluster.name) hash = (hash ^ static_cast<std::uint8_t>(c)) * 16'777'619;
+    std::uint32_t offset = hash % kExternalPorts;
+    while (!taken.insert(static_cast<std::uint16_t>(kFirstExternalPort + offset)).second)
+      offset = (offset + 1) % kExternalPorts;
+    cluster.external_port = static_cast<std::uint16_t>(kFirstExternalPort + offset);
+  }
+}
+
 std::vector<ValidCluster> clusters_of(const SpecSet& set, const Infra& infra) {
   std::vector<ValidCluster> clusters;
   for (const auto& [attachment, origin] : set.attachments)
@@ -136,6 +156,7 @@ std::vector<ValidCluster> clusters_of(const SpecSet& set, const Infra& infra) {
       clusters.push_back(attached_cluster(attachment));
   if (clusters.empty() && names_cluster(infra)) clusters.push_back(own_cluster(infra));
   std::ranges::sort(clusters, {}, &ValidCluster::name);
+  choose_external_ports(set, infra, clusters);
   return clusters;
 }
 
@@ -174,6 +195,7 @@ ValidDhcpServer build_server(const SpecSet& set, const DHCPServer& server) {
                 .options = server.options};
   for (const std::string& address : server.dns_servers) valid.dns_servers.push_back(parse_ipv4(address).value());
   valid.policy = build_policy(policy_for(set.dhcp_policies, "DHCPServer", server.metadata));
+  valid.spec = server;
   return valid;
 }
 
@@ -190,6 +212,7 @@ ValidDnsServer build_server(const SpecSet& set, const DNSServer& server) {
   valid.upstreams = resolvers(server.upstream_dns);
   valid.cache_ttl = parse_simple_duration(server.cache_ttl).value();
   valid.policy = build_policy(policy_for(set.dns_policies, "DNSServer", server.metadata));
+  valid.spec = server;
   return valid;
 }
 
@@ -214,6 +237,7 @@ ValidProxyServer build_server(const SpecSet& set, const ProxyServer& server) {
   valid.server_ip = address_of(server.server_ip).value();
   for (const ProxyBackend& backend : server.backends) valid.backends.push_back(build_backend(backend));
   valid.policy = build_policy(policy_for(set.proxy_policies, "ProxyServer", server.metadata));
+  valid.spec = server;
   return valid;
 }
 
@@ -226,6 +250,9 @@ ValidSet build(const SpecSet& set) {
   for (const auto& [server, origin] : set.dns_servers) valid.dns_servers.push_back(build_server(set, server));
   for (const auto& [server, origin] : set.proxy_servers) valid.proxy_servers.push_back(build_server(set, server));
   for (const auto& [attachment, origin] : set.attachments) valid.attachments.push_back(attachment);
+  for (const auto& [policy, origin] : set.dhcp_policies) valid.dhcp_policies.push_back(policy);
+  for (const auto& [policy, origin] : set.dns_policies) valid.dns_policies.push_back(policy);
+  for (const auto& [policy, origin] : set.proxy_policies) valid.proxy_policies.push_back(policy);
   return valid;
 }
 

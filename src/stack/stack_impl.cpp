@@ -66,11 +66,23 @@ Result<SourceFiles, Diagnostics> Stack::Impl::read_files() {
   return files;
 }
 
+Result<StackConfig, Diagnostics> Stack::Impl::make_config(const CheckedFiles& checked) const {
+  auto config = make_stack_config(checked.set, checked.observed, surroundings_);
+  if (!config) return config;
+  if (!options.serve.dhcp) config->dhcp = {};
+  if (!options.serve.dns) {
+    config->dns.clear();
+    config->proxies_by_dns.clear();
+  }
+  if (!options.serve.proxy) config->proxies.clear();
+  return config;
+}
+
 void Stack::Impl::start() {
   if (state != State::idle) throw std::logic_error("hcpnet::Stack is started once");
   files_ = read_files().value();
   checked_ = check_files(files_).value();
-  StackConfig config = make_stack_config(checked_.set, checked_.observed, surroundings_).value();
+  StackConfig config = make_config(checked_).value();
   try {
     start_servers(std::move(config));
     start_http();
@@ -143,7 +155,7 @@ Result<void, Diagnostics> Stack::Impl::reload() {
   if (files.has_error()) return refuse(files.error());
   auto checked = check_files(*files);
   if (checked.has_error()) return refuse(checked.error());
-  auto config = make_stack_config(checked->set, checked->observed, surroundings_);
+  auto config = make_config(*checked);
   if (config.has_error()) return refuse(config.error());
   if (Diagnostics fixed = find_unchangeable(*config); fixed.has_errors()) return refuse(std::move(fixed));
 
@@ -278,7 +290,7 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
   const auto [known, is_new] = surroundings_.internal_proxies.try_emplace(name, address->address.v4());
   if (!is_new && known->second == address->address.v4()) return;
   known->second = address->address.v4();
-  if (auto config = make_stack_config(checked_.set, checked_.observed, surroundings_)) apply(std::move(*config));
+  if (auto config = make_config(checked_)) apply(std::move(*config));
 }
 
 // --- listeners, files, events

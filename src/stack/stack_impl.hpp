@@ -60,6 +60,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
 
  private:
   [[nodiscard]] Result<SourceFiles, Diagnostics> read_files();
+  /// The configuration of what this process serves.
+  [[nodiscard]] Result<StackConfig, Diagnostics> make_config(const CheckedFiles& checked) const;
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
   void start_servers(StackConfig config);
   void apply(StackConfig config);

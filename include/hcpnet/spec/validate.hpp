@@ -28,7 +28,11 @@ struct ValidCluster {
   std::optional<Ipv4Range> apps_pool;  ///< enabled appsIngress
   std::optional<Ipv4> apps_vip;        ///< observed; absent until the load balancer has given one
   std::uint16_t apps_http_port = 80, apps_https_port = 443;
+  /// Enabled externalService: where the proxy listens for it on the management side, for the names it is for alone.
+  std::optional<std::uint16_t> external_port;
 };
+/// Where external_port comes from: by name, so that it stays when other clusters come and go.
+inline constexpr std::uint16_t kFirstExternalPort = 20'000, kExternalPorts = 10'000;
 
 struct ValidDhcp {
   Ipv4 server_ip;
@@ -106,6 +110,7 @@ struct ValidDhcpServer {
   ValidDhcp dhcp;
   std::vector<Ipv4> dns_servers;
   ValidDhcpPolicy policy;
+  DHCPServer spec;  ///< as written
 };
 struct ValidDnsServer {
   ObjectMeta metadata;
@@ -118,6 +123,7 @@ struct ValidDnsServer {
   std::vector<Resolver> upstreams;
   std::chrono::seconds cache_ttl{30};
   ValidDnsPolicy policy;
+  DNSServer spec;  ///< as written
 };
 struct ValidProxyBackend {
   std::string name;
@@ -135,6 +141,7 @@ struct ValidProxyServer {
   Ipv4 server_ip;
   std::vector<ValidProxyBackend> backends;
   ValidProxyPolicy policy;
+  ProxyServer spec;  ///< as written
 };
 
 struct ValidSet {
@@ -142,8 +149,11 @@ struct ValidSet {
   std::vector<ValidDhcpServer> dhcp_servers;
   std::vector<ValidDnsServer> dns_servers;
   std::vector<ValidProxyServer> proxy_servers;
-  std::vector<InfraClusterAttachment> attachments;  ///< as written, for manifests
-  Diagnostics warnings;                             ///< what is accepted and yet worth a look
+  std::vector<InfraClusterAttachment> attachments;  ///< as written, for manifests; like the three below
+  std::vector<DHCPPolicy> dhcp_policies;
+  std::vector<DNSPolicy> dns_policies;
+  std::vector<ProxyPolicy> proxy_policies;
+  Diagnostics warnings;  ///< what is accepted and yet worth a look
 };
 
 /// Checks every rule of docs/spec.md over the whole set. All problems at once; the error holds the warnings too.
