@@ -249,6 +249,8 @@ ValidSet build(const SpecSet& set) {
   for (const auto& [server, origin] : set.dhcp_servers) valid.dhcp_servers.push_back(build_server(set, server));
   for (const auto& [server, origin] : set.dns_servers) valid.dns_servers.push_back(build_server(set, server));
   for (const auto& [server, origin] : set.proxy_servers) valid.proxy_servers.push_back(build_server(set, server));
+  for (const auto& [cluster, origin] : set.bootstrap_clusters)
+    valid.bootstrap_clusters.push_back(build_bootstrap_cluster(cluster, origin.file));
   for (const auto& [attachment, origin] : set.attachments) valid.attachments.push_back(attachment);
   for (const auto& [policy, origin] : set.dhcp_policies) valid.dhcp_policies.push_back(policy);
   for (const auto& [policy, origin] : set.dns_policies) valid.dns_policies.push_back(policy);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spec/format.hpp"
 #include <algorithm>
+#include <charconv>
 #include <hcpnet/spec/codes.hpp>
 #include <utility>
 
@@ -90,6 +91,25 @@ std::optional<Ipv4Range> parse_pool(std::string_view text) {
   return Ipv4Range{*first, *last};
 }
 
+std::optional<unsigned> parse_release_minor(std::string_view text) {
+  constexpr unsigned kFirstMinor = 14, kLastMinor = 21;
+  const auto number = [&](unsigned& value) {
+    const bool has_leading_zero = text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return error == std::errc() && !has_leading_zero;
+  };
+  unsigned minor = 0, patch = 0;
+  if (!text.starts_with("4.")) return {};
+  text.remove_prefix(2);
+  if (!number(minor) || minor < kFirstMinor || minor > kLastMinor) return {};
+  if (text.empty()) return minor;
+  if (text[0] != '.') return {};
+  text.remove_prefix(1);
+  if (!number(patch) || !text.empty()) return {};
+  return minor;
+}
+
 std::optional<Complaint> check_format(Format format, std::string_view text) {
   switch (format) {
     case Format::any:
@@ -148,6 +168,14 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       if (parse_mac_address(text)) return {};
       return Complaint{code::bad_address, "this is no MAC address",
                        "six pairs of hexadecimal digits such as 02:00:00:00:00:0a"};
+    case Format::release:
+      if (parse_release_minor(text)) return {};
+      return Complaint{code::bad_version, "this is no OpenShift release that is known here",
+                       "a release from 4.14 to 4.21, such as 4.18 or 4.18.3"};
+    case Format::file_name:
+      if (!text.empty() && std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
+        return {};
+      return Complaint{code::bad_name, "this is no name of a file"};
   }
   return {};
 }

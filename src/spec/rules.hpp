@@ -36,6 +36,8 @@ void check_infras(std::vector<Examined<Infra>>& infras);
 [[nodiscard]] std::string control_plane_of(const Infra& infra);
 [[nodiscard]] std::string control_plane_of(const InfraClusterAttachment& attachment);
 
+void check_bootstrap_cluster(Examined<BootstrapCluster>& cluster);
+
 struct ExaminedPolicies {
   std::vector<Examined<DHCPPolicy>> dhcp;
   std::vector<Examined<DNSPolicy>> dns;

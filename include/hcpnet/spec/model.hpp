@@ -243,4 +243,47 @@ struct ProxyPolicy {
   bool publish_api_on_443 = false;  ///< the API server also answers names and, for its own workers, no name on port 443
 };
 
+// --- hcpnet.io: a self-managed cluster that is brought up by hand
+// ---------------------------------------------------------------------------------------
+
+enum class NodeRole : std::uint8_t { bootstrap, control_plane, worker };
+enum class PkiLayout : std::uint8_t { hand_made, installer };
+enum class KeyKind : std::uint8_t { ecdsa_p256, ecdsa_p384, rsa_2048, rsa_4096 };
+
+struct BootstrapCluster {
+  ObjectMeta metadata;
+  std::string cluster_name, base_domain;
+  std::string openshift_version;  ///< decides the ignition version, among others
+  std::string release_image;
+  std::optional<std::string> image_references_file;  ///< /release-manifests/image-references of the release image
+  StringMap images;                                  ///< component to pull spec; goes before the file
+  struct Networks {
+    std::string machine;
+    std::string pod = "10.128.0.0/14";
+    std::uint8_t host_prefix = 23;  ///< of the part of the pod network that each node gets
+    std::string service = "172.30.0.0/16";
+    std::optional<std::string> gateway;
+    std::vector<std::string> dns_servers;
+    std::optional<std::string> dhcp_start, dhcp_end;
+  } networks;
+  std::string api_vip, ingress_vip;
+  struct Node {
+    std::string name;
+    NodeRole role = NodeRole::worker;
+    std::string mac_address, address;
+    std::string disk = "/dev/vda";
+  };
+  std::vector<Node> nodes;
+  std::string pull_secret_file, ssh_key_file;  ///< relative to the folder of the spec's file
+  struct Pki {
+    PkiLayout layout = PkiLayout::hand_made;
+    KeyKind key = KeyKind::ecdsa_p256;
+    std::uint16_t renew_before_days = 30;
+    struct Authority {
+      std::string name, certificate_file, key_file;
+    };
+    std::vector<Authority> authorities;  ///< that exist already
+  } pki;
+};
+
 }  // namespace hcpnet::spec

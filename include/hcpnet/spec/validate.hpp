@@ -144,11 +144,36 @@ struct ValidProxyServer {
   ProxyServer spec;  ///< as written
 };
 
+/// One machine of a BootstrapCluster.
+struct ValidNode {
+  std::string name;
+  NodeRole role = NodeRole::worker;
+  MacAddress mac;
+  Ipv4 address;
+  std::string disk;
+};
+struct ValidBootstrapCluster {
+  ObjectMeta metadata;
+  std::string domain;  ///< "<clusterName>.<baseDomain>"
+  unsigned minor = 0;  ///< of OpenShift 4
+  Ipv4Cidr machine_network, pod_network, service_network;
+  std::optional<Ipv4> gateway;
+  std::vector<Ipv4> dns_servers;
+  std::optional<Ipv4Range> dhcp;
+  Ipv4 api_vip, ingress_vip;
+  std::vector<ValidNode> nodes;  ///< one with the role bootstrap, one control plane at least
+  std::string folder;            ///< of the file that it came from, which relative file names start at; "" for none
+  BootstrapCluster spec;         ///< as written: images and file names
+  [[nodiscard]] const ValidNode& bootstrap() const;
+  [[nodiscard]] std::vector<const ValidNode*> with_role(NodeRole role) const;
+};
+
 struct ValidSet {
   std::vector<ValidInfra> infras;
   std::vector<ValidDhcpServer> dhcp_servers;
   std::vector<ValidDnsServer> dns_servers;
   std::vector<ValidProxyServer> proxy_servers;
+  std::vector<ValidBootstrapCluster> bootstrap_clusters;
   std::vector<InfraClusterAttachment> attachments;  ///< as written, for manifests; like the three below
   std::vector<DHCPPolicy> dhcp_policies;
   std::vector<DNSPolicy> dns_policies;
