@@ -131,9 +131,14 @@ def test_the_server_refuses_what_is_broken(  # so a pass above means something
     assert done.returncode != 0
 
 
-def test_the_server_takes_our_kinds(api: ApiServer) -> None:
+@pytest.fixture(scope="session")
+def api_with_kinds(api: ApiServer) -> ApiServer:
     api.load_crds(*sorted((ROOT / "deploy/crds").glob("*.yaml")))
-    done = api.apply(VLAN.read_text())
+    return api
+
+
+def test_the_server_takes_our_kinds(api_with_kinds: ApiServer) -> None:
+    done = api_with_kinds.apply(VLAN.read_text())
     assert done.returncode == 0, done.stderr
 
 
@@ -155,11 +160,10 @@ def test_the_server_takes_our_kinds(api: ApiServer) -> None:
         ("targetRef: {kind: Infra, name: vlan7}", "targetRef: {kind: Service, name: vlan7}"),
     ],
 )
-def test_both_refuse(hcpnet: Hcpnet, api: ApiServer, tmp_path: Path, old: str, new: str) -> None:
+def test_both_refuse(hcpnet: Hcpnet, api_with_kinds: ApiServer, tmp_path: Path, old: str, new: str) -> None:
     text = VLAN.read_text()
     assert old in text
     changed = tmp_path / "changed.yaml"
     changed.write_text(text.replace(old, new))
     assert hcpnet("render", str(changed)).returncode == 1
-    api.load_crds(*sorted((ROOT / "deploy/crds").glob("*.yaml")))
-    assert api.apply(changed.read_text(), "--dry-run=server").returncode != 0
+    assert api_with_kinds.apply(changed.read_text(), "--dry-run=server").returncode != 0

@@ -78,7 +78,7 @@ kind: ProxyServer
 metadata: {name: edge}
 spec:
   networkConfig: {serverIP: 192.0.2.4, networkAttachmentName: vlan7}
-  backends: [{name: a, hostname: a.example.com, port: 443, targetService: s, targetPort: 443, targetNamespace: n}]
+  backends: [{name: a, hostname: a.example.com, port: 443, targetService: s, targetPort: 443, targetNamespace: ns}]
 )";
   EXPECT_THAT(errors(proxy), ElementsAre("prefix-unknown"));
   std::string unattached = proxy;
