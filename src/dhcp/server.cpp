@@ -368,6 +368,10 @@ void Server::start(Config config) {
 void Server::replace(Config config) {
   impl_->replace(std::move(config));
 }
+bool Server::serves_networks_of(const Config& config) const {
+  return dhcp6::Service::can_replace(impl_->v6.get(), config);
+}
+
 void Server::stop(std::function<void()> done) {
   impl_->stop(std::move(done));
 }

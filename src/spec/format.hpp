@@ -29,6 +29,9 @@ enum class Format : std::uint8_t {
   go_duration,      ///< Go's time.ParseDuration, a lease time: whole seconds from 1 to 2^32 - 2
   simple_duration,  ///< digits and one of s, m, h
   mac,
+  ipv6,
+  ipv6_cidr,
+  duid,  ///< a DHCPv6 unique identifier: 3 to 130 bytes in hexadecimal
 };
 
 /// What is wrong with a text, without its place.

@@ -186,6 +186,7 @@ Diagnostics Stack::Impl::find_unchangeable(const StackConfig& next) const {
       const auto subnet = std::ranges::find(next.dhcp.subnets, bound.subnet, &dhcp::Subnet::name);
       if (subnet->server_id != bound.server_id) problems.add(unchangeable(bound.subnet, "the DHCP server address"));
     }
+    if (!dhcp->serves_networks_of(next.dhcp)) problems.add(unchangeable("DHCPv6", "the set of IPv6 networks"));
   }
   return problems;
 }

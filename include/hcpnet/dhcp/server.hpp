@@ -77,6 +77,8 @@ class Server {
   /// Serves `config` from now on. Leases stay; one that lies outside today's pools is kept until it ends, and not
   /// renewed. Precondition: the same server_id addresses.
   void replace(Config config);
+  /// Whether replace() can take the IPv6 networks of `config`: the same ones on the same interfaces.
+  [[nodiscard]] bool serves_networks_of(const Config& config) const;
   /// Stops reading, finishes what waits for the disk, calls `done`.
   void stop(std::function<void()> done);
 

@@ -194,6 +194,22 @@ struct DHCPPolicy {
     std::optional<std::string> host_name;
   };
   std::vector<Reservation> reservations;
+
+  enum class Identity : std::uint8_t { mac, duid };
+  struct Reservation6 {
+    std::optional<std::string> mac_address, duid;  ///< one of them
+    std::string address;
+    std::optional<std::string> host_name;
+  };
+  /// DHCPv6 on the same interface.
+  struct V6 {
+    std::string cidr, range_start, range_end;
+    std::vector<std::string> dns_servers, domain_search;
+    bool rapid_commit = false;
+    Identity identity = Identity::mac;
+    std::vector<Reservation6> reservations;
+  };
+  std::optional<V6> ipv6;
 };
 /// Refines DNS of an Infra or a DNSServer.
 struct DNSPolicy {

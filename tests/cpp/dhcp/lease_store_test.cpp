@@ -139,9 +139,9 @@ TEST_F(LeaseDatabaseTest, OfAnotherNetworkWithoutLeasesIsTaken) {
 
 TEST_F(LeaseDatabaseTest, OfAnotherVersionOrOwnerIsRefused) {  // DHC-19
   write({change(50, 1)}, {subnet()});
-  run_sql("PRAGMA user_version=2");
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("version 2"), HasSubstr("move the file away")));
-  run_sql("PRAGMA user_version=1; PRAGMA application_id=5");
+  run_sql("PRAGMA user_version=3");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("version 3"), HasSubstr("move the file away")));
+  run_sql("PRAGMA user_version=2; PRAGMA application_id=5");
   EXPECT_THAT(refusal(), HasSubstr("not made by hcpnet"));
 }
 

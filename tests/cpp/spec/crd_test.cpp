@@ -126,6 +126,12 @@ std::string name_of(Format format) {
       return "a simple duration";
     case Format::mac:
       return "a MAC address";
+    case Format::ipv6:
+      return "an IPv6 address";
+    case Format::ipv6_cidr:
+      return "an IPv6 network";
+    case Format::duid:
+      return "a DUID";
   }
   return {};
 }
