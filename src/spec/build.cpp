@@ -75,6 +75,7 @@ ValidDhcpPolicy build_policy(const DHCPPolicy* policy) {
     valid.reservations.push_back(
         {parse_mac_address(r.mac_address).value(), parse_ipv4(r.address).value(), r.host_name.value_or("")});
   if (policy->ipv6) valid.ipv6 = build_ipv6(*policy->ipv6);
+  valid.router_advertisement = policy->router_advertisement;
   return valid;
 }
 

@@ -32,6 +32,15 @@ void describe_ipv6(Fields& fields, DHCPPolicy::V6& ipv6) {
   });
 }
 
+void describe_router_advertisement(Fields& fields, DHCPPolicy::RouterAdvertisement& advertisement) {
+  fields.flag("managed", advertisement.managed);
+  fields.flag("otherConfig", advertisement.other_config);
+  fields.flag("onLink", advertisement.on_link);
+  fields.flag("autonomous", advertisement.autonomous);
+  fields.seconds("routerLifetimeSeconds", kRouterLifetimeSeconds, advertisement.router_lifetime);
+  fields.number("mtu", Need::optional, kMtu, advertisement.mtu);
+}
+
 void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
   describe_target(fields, policy.target);
   fields.flag("authoritative", policy.authoritative);
@@ -42,6 +51,7 @@ void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
     f.text("hostName", Format::host_name, reservation.host_name);
   });
   fields.object("ipv6", Need::optional, policy.ipv6, describe_ipv6);
+  fields.object("routerAdvertisement", Need::optional, policy.router_advertisement, describe_router_advertisement);
 }
 
 void describe_dns_spec(Fields& fields, DNSPolicy& policy) {

@@ -128,6 +128,8 @@ void describe(Fields& fields, ProxyPolicy& object);
 inline constexpr Interval kRecordTtlSeconds{1, 86400};
 inline constexpr Interval kTimeoutSeconds{1, 2'147'483'647};
 inline constexpr Interval kMaxConnections{1, 1'000'000};
+inline constexpr Interval kRouterLifetimeSeconds{0, 9000};
+inline constexpr Interval kMtu{1280, 65535};
 inline constexpr Interval kOptionCode{1, 254};
 inline constexpr std::size_t kMaxSourceRanges = 256;
 

@@ -62,9 +62,22 @@ void check_reservation(Subject& subject, const DHCPPolicy::Reservation6& reserva
     claim("/address", code::addresses_collide, "address " + address->to_string());
 }
 
+void check_advertisement(Subject& subject, const DHCPPolicy& policy) {
+  if (!policy.ipv6)
+    return subject.error(code::bad_combination, "/spec/routerAdvertisement", "there is no prefix to advertise",
+                         "ipv6 beside it");
+  const auto cidr = good(subject, kCidr, parse_cidr(policy.ipv6->cidr));
+  if (policy.router_advertisement->autonomous && cidr && cidr->prefix_length() != 64)
+    subject.error(code::bad_combination, "/spec/routerAdvertisement/autonomous",
+                  "hosts make addresses of their own in a /64 only, and this network is " + cidr->to_string());
+}
+
 }  // namespace
 
-void check_ipv6(Subject& subject, const DHCPPolicy::V6& ipv6) {
+void check_ipv6(Subject& subject, const DHCPPolicy& policy) {
+  if (policy.router_advertisement) check_advertisement(subject, policy);
+  if (!policy.ipv6) return;
+  const DHCPPolicy::V6& ipv6 = *policy.ipv6;
   const auto cidr = good(subject, kCidr, parse_cidr(ipv6.cidr));
   check_range(subject, ipv6, cidr);
   std::set<std::string> seen;

@@ -145,7 +145,7 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
   for (Examined<DHCPPolicy>& policy : policies.dhcp) {
     const auto target = dhcp.find(policy);
     check_options(policy.subject, policy.value.options);
-    if (policy.value.ipv6) check_ipv6(policy.subject, *policy.value.ipv6);
+    check_ipv6(policy.subject, policy.value);
     check_reservations(policy, target.infra != nullptr    ? &target.infra->plan
                                : target.server != nullptr ? &target.server->plan
                                                           : nullptr);

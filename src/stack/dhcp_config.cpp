@@ -39,6 +39,20 @@ void add_ipv6(const spec::ValidDhcpPolicy& policy, const dhcp::Subnet& beside, S
   subnet.rapid_commit = ipv6.rapid_commit;
   subnet.identity = ipv6.identity == spec::DHCPPolicy::Identity::mac ? dhcp6::Identity::mac : dhcp6::Identity::duid;
   for (const auto& r : ipv6.reservations) subnet.reservations.push_back({r.mac, r.duid, r.address, r.host_name});
+  if (policy.router_advertisement) {
+    const auto& ra = *policy.router_advertisement;
+    ra::Advertisement advertisement;
+    advertisement.prefix = ipv6.cidr;
+    advertisement.managed = ra.managed;
+    advertisement.other_config = ra.other_config;
+    advertisement.on_link = ra.on_link;
+    advertisement.autonomous = ra.autonomous;
+    advertisement.router_lifetime = ra.router_lifetime;
+    if (ra.mtu) advertisement.mtu = static_cast<std::uint32_t>(*ra.mtu);
+    advertisement.dns_servers = ipv6.dns_servers;
+    advertisement.domain_search = ipv6.domain_search;
+    out.advertisements.push_back({beside.name, beside.server_id, std::move(advertisement)});
+  }
   out.dhcp.subnets6.push_back(std::move(subnet));
 }
 

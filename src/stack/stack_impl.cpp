@@ -121,6 +121,10 @@ void Stack::Impl::start_servers(StackConfig config) {
     dhcp->start(std::move(config.dhcp));
     for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
   }
+  advertiser =
+      std::make_unique<ra::Server>(io.get_executor(), ra::ServerOptions{options.clock, Logger(options.log, "ra")});
+  advertiser->start(config.advertisements);
+  advertisements_ = std::move(config.advertisements);
   push_source_clusters();
 }
 
@@ -211,12 +215,24 @@ void Stack::Impl::apply(StackConfig config) {
     proxies[i].workers = std::move(config.proxies[i].workers);
   }
   for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->replace(std::move(config.dns[i].config));
+  advertise(std::move(config.advertisements));
   lease_clusters_.clear();
   if (dhcp) {
     dhcp->replace(std::move(config.dhcp));
     for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
   }
   push_source_clusters();
+}
+
+/// Only a change makes hosts hear of it before the next turn.
+void Stack::Impl::advertise(std::vector<ra::Network> networks) {
+  if (networks == advertisements_) return;
+  try {
+    advertiser->replace(networks);
+    advertisements_ = std::move(networks);
+  } catch (const boost::system::system_error& error) {
+    log.error("router advertisements stay as they were", {{"reason", error.what()}});
+  }
 }
 
 // --- leases and the clusters that they prove
@@ -370,6 +386,8 @@ void Stack::Impl::close() {
   proxies.clear();
   dns.clear();
   dhcp.reset();
+  if (advertiser) advertiser->stop();
+  advertiser.reset();
 }
 
 }  // namespace hcpnet

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Stock DHCPv6 clients in network namespaces of their own against the server: dhcp6_clients_test.sh SERVER_PROGRAM
+# Stock DHCPv6 clients in network namespaces of their own against the server, and router advertisements of `hcpnet up`:
+# dhcp6_clients_test.sh SERVER_PROGRAM HCPNET_COMMAND
 # Needs root. Without it, or without a client, it says so and counts as skipped.
 set -u
 
 server_program=$1
+command_program=$2
 run="hcpnet6-$$"
 state=$(mktemp -d)
 server_pid=
@@ -133,6 +135,54 @@ test_perfdhcp() {
   expect "perfdhcp -6, relayed: exchanges that failed" "0 0" "$(awk '/^drops:/ { printf "%s%s", sep, $2; sep = " " }' "$state/perf")"
 }
 
+# The whole way: from a spec through `hcpnet up` to what a kernel and rdisc6 make of it.
+test_router_advertisement() {
+  stop_server TERM
+  cat >"$state/network.yaml" <<'SPEC'
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: Infra
+metadata: {name: yard, namespace: hcp}
+spec:
+  networkConfig: {cidr: 192.168.100.0/22, gateway: 192.168.100.1, networkAttachmentDefinition: vlan7}
+  infraComponents:
+    dhcp: {serverIP: 192.168.100.2, rangeStart: 192.168.100.50, rangeEnd: 192.168.100.99}
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DHCPPolicy
+metadata: {name: v6, namespace: hcp}
+spec:
+  targetRef: {kind: Infra, name: yard}
+  ipv6: {cidr: "2001:db8:100::/64", rangeStart: "2001:db8:100::1:0", rangeEnd: "2001:db8:100::1:ff", dnsServers: ["2001:db8:100::3"], domainSearch: [hc.example.com]}
+  routerAdvertisement: {mtu: 1400}
+SPEC
+  mkdir -m 0700 "$state/up"
+  ip netns exec "$run-server" "$command_program" up "$state/network.yaml" --state-dir "$state/up" >"$state/server.out" 2>"$state/server.err" &
+  server_pid=$!
+  for _ in $(seq 400); do
+    grep -q 'router advertisements sent' "$state/server.err" && break
+    kill -0 "$server_pid" 2>/dev/null || break
+    read -rt 0.05 <> <(:)
+  done
+  in_namespace kernel rdisc6 -1 -w 10000 eth0 >"$state/rdisc6" 2>&1
+  local line
+  for line in 'Stateful address conf. *: *Yes' 'Stateful other conf. *: *Yes' 'Router lifetime *: *0 ' 'Prefix *: 2001:db8:100::/64' \
+    'On-link *: *Yes' 'Autonomous address conf.: *No' 'MTU *: *1400 bytes' 'Recursive DNS server *: 2001:db8:100::3' \
+    'DNS search list *: hc.example.com'; do
+    expect "rdisc6: $line" 1 "$(grep -cE "$line" "$state/rdisc6")"
+  done
+  for _ in $(seq 200); do
+    ip -n "$run-kernel" -6 route show dev eth0 | grep -q '^2001:db8:100::/64' && break
+    read -rt 0.05 <> <(:)
+  done
+  expect "kernel: the prefix is on link" 1 "$(ip -n "$run-kernel" -6 route show dev eth0 | grep -c '^2001:db8:100::/64 .*proto kernel')"
+  expect "kernel: no default route" 0 "$(ip -n "$run-kernel" -6 route show | grep -c '^default')"
+  expect "kernel: no address of its own in the prefix" 0 "$(ip -n "$run-kernel" -6 address show dev eth0 scope global | grep -c inet6)"
+  rm -f "$state/result" "$state/dhclient.leases"
+  dhclient6 -1
+  expect "dhclient -6 of hcpnet up" 1 "$(grep -c '^2001:db8:100::1:0 ' "$state/result" 2>/dev/null)"
+  expect "hcpnet leases list shows it" 1 "$(in_namespace server "$command_program" leases list --state-dir "$state/up" | grep -c '^2001:db8:100::1:0 ')"
+}
+
 # No address may have been bound to two clients, unless it was released or expired in between.
 check_duplicates() {
   local duplicates
@@ -142,7 +192,7 @@ check_duplicates() {
 }
 
 [ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
-for program in ip unshare dhclient dhcpcd perfdhcp; do
+for program in ip unshare dhclient dhcpcd perfdhcp rdisc6; do
   command -v "$program" >/dev/null || skip "needs $program"
 done
 trap clean_up EXIT
@@ -164,6 +214,7 @@ ip -n "$run-server" link set net1 up
 make_client dhclient 02:00:00:00:06:01
 make_client dhcpcd 02:00:00:00:06:02
 make_client perf 02:00:00:00:06:03
+make_client kernel 02:00:00:00:06:04
 ip -n "$run-perf" address add 2001:db8:100::2/64 dev eth0 nodad   # perfdhcp, as a relay, names it as the link
 wait_for_link_local server net1
 
@@ -172,4 +223,5 @@ test_dhclient
 test_dhcpcd
 test_perfdhcp
 check_duplicates
+test_router_advertisement
 [ "$failures" = 0 ]

@@ -210,6 +210,14 @@ struct DHCPPolicy {
     std::vector<Reservation6> reservations;
   };
   std::optional<V6> ipv6;
+
+  /// RFC 4861 beside DHCPv6: what tells hosts to ask it.
+  struct RouterAdvertisement {
+    bool managed = true, other_config = true, on_link = true, autonomous = false;
+    std::chrono::seconds router_lifetime{0};  ///< routerLifetimeSeconds, 0 to 9000; 0: no default router
+    std::optional<std::int64_t> mtu;          ///< 1280 to 65535
+  };
+  std::optional<RouterAdvertisement> router_advertisement;  ///< needs ipv6
 };
 /// Refines DNS of an Infra or a DNSServer.
 struct DNSPolicy {

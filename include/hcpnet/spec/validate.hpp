@@ -72,6 +72,7 @@ struct ValidDhcpPolicy {
     std::vector<Reservation6> reservations;
   };
   std::optional<V6> ipv6;
+  std::optional<DHCPPolicy::RouterAdvertisement> router_advertisement;
 };
 struct ValidDnsPolicy {
   std::chrono::seconds record_ttl{30};

@@ -94,6 +94,27 @@ TEST(DhcpPolicy, HoldsTheIpv6PartAgainstItself) {
               ElementsAre("addresses-collide" + at + "reservations/1/address"));
 }
 
+TEST(DhcpPolicy, AdvertisesOnlyAPrefixThatItHas) {
+  const auto errors = [](const std::string& advertisement, const std::string& cidr) {
+    const std::string ipv6 =
+        cidr.empty() ? ""
+                     : "  ipv6: {cidr: \"" + cidr + "\", rangeStart: \"2001:db8::10\", rangeEnd: \"2001:db8::1f\"}\n";
+    return errors_of("DHCPPolicy", ipv6 + "  routerAdvertisement: {" + advertisement + "}\n");
+  };
+  const std::string at = " /spec/routerAdvertisement";
+  EXPECT_THAT(errors("", "2001:db8::/64"), IsEmpty());
+  EXPECT_THAT(
+      errors(
+          "managed: false, otherConfig: false, onLink: false, autonomous: true, mtu: 1400, routerLifetimeSeconds: 1800",
+          "2001:db8::/64"),
+      IsEmpty());
+  EXPECT_THAT(errors("", ""), ElementsAre("bad-combination" + at));
+  EXPECT_THAT(errors("autonomous: true", "2001:db8::/80"), ElementsAre("bad-combination" + at + "/autonomous"));
+  EXPECT_THAT(errors("mtu: 1279", "2001:db8::/64"), ElementsAre("out-of-range" + at + "/mtu"));
+  EXPECT_THAT(errors("routerLifetimeSeconds: 9001", "2001:db8::/64"),
+              ElementsAre("out-of-range" + at + "/routerLifetimeSeconds"));
+}
+
 TEST(DhcpPolicy, ReservesEachAddressForOneMac) {
   EXPECT_THAT(
       errors_of("DHCPPolicy",
