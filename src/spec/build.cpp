@@ -53,6 +53,22 @@ const Policy* policy_for(const std::vector<SpecSet::Object<Policy>>& policies, s
   return nullptr;
 }
 
+ValidDhcpPolicy::V6 build_ipv6(const DHCPPolicy::V6& ipv6) {
+  ValidDhcpPolicy::V6 valid;
+  valid.cidr = parse_cidr(ipv6.cidr).value();
+  valid.first = parse_ipv6(ipv6.range_start).value();
+  valid.last = parse_ipv6(ipv6.range_end).value();
+  for (const std::string& server : ipv6.dns_servers) valid.dns_servers.push_back(parse_ipv6(server).value());
+  for (const std::string& name : ipv6.domain_search) valid.domain_search.push_back(lower(name));
+  valid.rapid_commit = ipv6.rapid_commit;
+  valid.identity = ipv6.identity;
+  for (const DHCPPolicy::Reservation6& r : ipv6.reservations)
+    valid.reservations.push_back({r.mac_address ? parse_mac_address(*r.mac_address) : std::nullopt,
+                                  r.duid ? dhcp6::parse_duid(*r.duid) : std::nullopt, parse_ipv6(r.address).value(),
+                                  r.host_name.value_or("")});
+  return valid;
+}
+
 ValidDhcpPolicy build_policy(const DHCPPolicy* policy) {
   ValidDhcpPolicy valid;
   if (policy == nullptr) return valid;
@@ -61,6 +77,8 @@ ValidDhcpPolicy build_policy(const DHCPPolicy* policy) {
   for (const DHCPPolicy::Reservation& r : policy->reservations)
     valid.reservations.push_back(
         {parse_mac_address(r.mac_address).value(), parse_ipv4(r.address).value(), r.host_name.value_or("")});
+  if (policy->ipv6) valid.ipv6 = build_ipv6(*policy->ipv6);
+  valid.router_advertisement = policy->router_advertisement;
   return valid;
 }
 

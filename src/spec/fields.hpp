@@ -131,6 +131,8 @@ inline constexpr Interval kTimeoutSeconds{1, 2'147'483'647};
 inline constexpr Interval kMaxConnections{1, 1'000'000};
 inline constexpr Interval kResponsesPerSecond{1, 1'000'000};
 inline constexpr Interval kSlip{0, 10};
+inline constexpr Interval kRouterLifetimeSeconds{0, 9000};
+inline constexpr Interval kMtu{1280, 65535};
 inline constexpr Interval kOptionCode{1, 254};
 inline constexpr std::size_t kMaxSourceRanges = 256;
 inline constexpr Interval kHostPrefix{1, 30};

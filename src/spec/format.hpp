@@ -34,6 +34,9 @@ enum class Format : std::uint8_t {
   mac,
   release,    ///< an OpenShift release that is known here: 4.18 or 4.18.3
   file_name,  ///< not empty, no control characters
+  ipv6,
+  ipv6_cidr,
+  duid,  ///< a DHCPv6 unique identifier: 3 to 130 bytes in hexadecimal
 };
 
 /// What is wrong with a text, without its place.

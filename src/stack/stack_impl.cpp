@@ -133,6 +133,10 @@ void Stack::Impl::start_servers(StackConfig config) {
     dhcp->start(std::move(config.dhcp));
     for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
   }
+  advertiser =
+      std::make_unique<ra::Server>(io.get_executor(), ra::ServerOptions{options.clock, Logger(options.log, "ra")});
+  advertiser->start(config.advertisements);
+  advertisements_ = std::move(config.advertisements);
   push_source_clusters();
 }
 
@@ -198,6 +202,7 @@ Diagnostics Stack::Impl::find_unchangeable(const StackConfig& next) const {
       const auto subnet = std::ranges::find(next.dhcp.subnets, bound.subnet, &dhcp::Subnet::name);
       if (subnet->server_id != bound.server_id) problems.add(unchangeable(bound.subnet, "the DHCP server address"));
     }
+    if (!dhcp->serves_networks_of(next.dhcp)) problems.add(unchangeable("DHCPv6", "the set of IPv6 networks"));
   }
   return problems;
 }
@@ -222,12 +227,24 @@ void Stack::Impl::apply(StackConfig config) {
     proxies[i].workers = std::move(config.proxies[i].workers);
   }
   for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->replace(std::move(config.dns[i].config));
+  advertise(std::move(config.advertisements));
   lease_clusters_.clear();
   if (dhcp) {
     dhcp->replace(std::move(config.dhcp));
     for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
   }
   push_source_clusters();
+}
+
+/// Only a change makes hosts hear of it before the next turn.
+void Stack::Impl::advertise(std::vector<ra::Network> networks) {
+  if (networks == advertisements_) return;
+  try {
+    advertiser->replace(networks);
+    advertisements_ = std::move(networks);
+  } catch (const boost::system::system_error& error) {
+    log.error("router advertisements stay as they were", {{"reason", error.what()}});
+  }
 }
 
 // --- leases and the clusters that they prove
@@ -381,6 +398,8 @@ void Stack::Impl::close() {
   proxies.clear();
   dns.clear();
   dhcp.reset();
+  if (advertiser) advertiser->stop();
+  advertiser.reset();
 }
 
 }  // namespace hcpnet

@@ -194,6 +194,30 @@ struct DHCPPolicy {
     std::optional<std::string> host_name;
   };
   std::vector<Reservation> reservations;
+
+  enum class Identity : std::uint8_t { mac, duid };
+  struct Reservation6 {
+    std::optional<std::string> mac_address, duid;  ///< one of them
+    std::string address;
+    std::optional<std::string> host_name;
+  };
+  /// DHCPv6 on the same interface.
+  struct V6 {
+    std::string cidr, range_start, range_end;
+    std::vector<std::string> dns_servers, domain_search;
+    bool rapid_commit = false;
+    Identity identity = Identity::mac;
+    std::vector<Reservation6> reservations;
+  };
+  std::optional<V6> ipv6;
+
+  /// RFC 4861 beside DHCPv6: what tells hosts to ask it.
+  struct RouterAdvertisement {
+    bool managed = true, other_config = true, on_link = true, autonomous = false;
+    std::chrono::seconds router_lifetime{0};  ///< routerLifetimeSeconds, 0 to 9000; 0: no default router
+    std::optional<std::int64_t> mtu;          ///< 1280 to 65535
+  };
+  std::optional<RouterAdvertisement> router_advertisement;  ///< needs ipv6
 };
 /// Refines DNS of an Infra or a DNSServer.
 struct DNSPolicy {

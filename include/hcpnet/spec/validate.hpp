@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
+#include <hcpnet/dhcp6/duid.hpp>
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/dns/zone.hpp>
 #include <hcpnet/net.hpp>
@@ -59,6 +60,24 @@ struct ValidDhcpPolicy {
     std::string host_name;
   };
   std::vector<Reservation> reservations;
+
+  struct Reservation6 {
+    std::optional<MacAddress> mac;
+    std::optional<dhcp6::Duid> duid;
+    Ipv6 address;
+    std::string host_name;
+  };
+  struct V6 {
+    Cidr cidr;
+    Ipv6 first, last;
+    std::vector<Ipv6> dns_servers;
+    std::vector<std::string> domain_search;
+    bool rapid_commit = false;
+    DHCPPolicy::Identity identity = DHCPPolicy::Identity::mac;
+    std::vector<Reservation6> reservations;
+  };
+  std::optional<V6> ipv6;
+  std::optional<DHCPPolicy::RouterAdvertisement> router_advertisement;
 };
 struct ValidDnsPolicy {
   std::chrono::seconds record_ttl{30};
