@@ -22,8 +22,10 @@ Relay::Relay(std::shared_ptr<Worker> worker, ConnectionRecord record, tcp::socke
     : Connection(std::move(worker), std::move(record)),
       client_{std::move(client), CloseReason::client_reset, CloseReason::client_lost},
       backend_{std::move(backend), CloseReason::backend_reset, CloseReason::backend_lost},
-      to_backend_{client_, backend_, record_.bytes_to_backend, worker_->counters.bytes_to_backend},
-      to_client_{backend_, client_, record_.bytes_to_client, worker_->counters.bytes_to_client},
+      to_backend_{client_, backend_, record_.bytes_to_backend, worker_->counters.bytes_to_backend,
+                  record_.backend->bytes_to_backend},
+      to_client_{backend_, client_, record_.bytes_to_client, worker_->counters.bytes_to_client,
+                 record_.backend->bytes_to_client},
       idle_timeout_(idle_timeout) {}
 
 void Relay::start(std::span<const std::uint8_t> received) {
@@ -77,11 +79,16 @@ bool Relay::flush(Direction& d) {
       return false;
     }
     d.begin += count;
-    d.record_bytes += count;
-    d.counter += count;
+    count_bytes(d, count);
   }
   d.pending.release();
   return true;
+}
+
+void Relay::count_bytes(Direction& d, std::size_t count) noexcept {
+  d.record_bytes += count;
+  d.counter += count;
+  d.backend_counter.fetch_add(count, std::memory_order_relaxed);
 }
 
 void Relay::wait_writable(Direction& d) {
@@ -147,8 +154,7 @@ void Relay::rescue(Direction& d) {
     const std::size_t count = d.from.socket.read_some(as_buffer(buffer), ec);
     if (ec) return;
     const std::size_t written = d.to.socket.write_some(asio::buffer(buffer.bytes().data(), count), ec);
-    d.record_bytes += written;
-    d.counter += written;
+    count_bytes(d, written);
     if (ec || written < count) return;  // the reset overtakes the rest, as it may between two hosts
   }
 }

@@ -45,6 +45,7 @@ class Relay final : public Connection {
     Side& to;
     std::uint64_t& record_bytes;
     std::uint64_t& counter;
+    Counter& backend_counter;
     BufferPool::Buffer pending = {};  ///< read and not yet written: bytes [begin, end)
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -60,6 +61,7 @@ class Relay final : public Connection {
   void on_writable(Direction& d);
   /// Writes what is pending. True when nothing is left; otherwise it waits, or the tunnel has ended.
   bool flush(Direction& d);
+  static void count_bytes(Direction& d, std::size_t count) noexcept;
   void on_end(Direction& d);
   void watch_for_reset(Side& side);
   void on_disturbance(Side& side);

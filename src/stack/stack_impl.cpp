@@ -258,9 +258,10 @@ void Stack::Impl::resolve_proxies() {
   if (next_resolve_) timers.cancel(*std::exchange(next_resolve_, {}));
   if (proxies_by_dns_.empty()) return;
   for (const std::string& name : proxies_by_dns_) {
-    resolve_(name, kAnyPort, [weak = weak_from_this(), name](const Result<std::vector<Endpoint>>& answer) {
+    resolve_(name, kAnyPort, [weak = weak_from_this(), name](const Result<proxy::Resolution>& answer) {
       const auto self = weak.lock();
-      if (self && self->state == State::running) self->on_resolved(name, answer ? *answer : std::vector<Endpoint>{});
+      if (self && self->state == State::running)
+        self->on_resolved(name, answer ? answer->endpoints : std::vector<Endpoint>{});
     });
   }
   // A Service can be made anew with another address.
