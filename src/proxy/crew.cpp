@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/crew.hpp"
 
+#include <algorithm>
+#include <csignal>
 #include <utility>
 
 namespace hcpnet::proxy {
@@ -28,10 +30,51 @@ Resolve resolving_at(const asio::any_io_executor& home, const asio::any_io_execu
 }
 
 EngineOptions adapted(EngineOptions options, const asio::any_io_executor& home, const asio::any_io_executor& here) {
+  if (options.access_log) {
+    options.access_log = [home, write = options.access_log](std::string line) {
+      asio::post(home, [write, line = std::move(line)] { write(line); });
+    };
+  }
   options.log = logging_at(home, options.log);
   options.resolve = resolving_at(home, here, options.resolve);
   return options;
 }
+
+/// Sockets of which `config` has no listener any more are closed, the others get its rules.
+template <class Sockets>
+void follow(Sockets& sockets, const RouteConfig& config) {
+  std::erase_if(sockets, [&](const auto& socket) {
+    const auto found = std::ranges::find_if(config.listeners, [&](const Listener& listener) {
+      return listener.address == socket->listener().address && listener.kind == socket->listener().kind;
+    });
+    if (found == config.listeners.end())
+      socket->close();
+    else
+      socket->set_listener(*found);
+    return found == config.listeners.end();
+  });
+}
+
+bool is_sigpipe_ignored() noexcept {
+  struct sigaction action{};
+  return ::sigaction(SIGPIPE, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// Signals are the embedder's business: a thread of ours gets none of them. SIGPIPE stays pending there for ever.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 }  // namespace
 
@@ -39,12 +82,14 @@ CrewMember::CrewMember(const asio::any_io_executor& home, const EngineOptions& o
                        std::shared_ptr<SharedState> shared, bool has_thread) {
   if (!has_thread) {
     worker = std::make_shared<Worker>(home, options, std::move(shared));
+    worker->may_splice = is_sigpipe_ignored();
     return;
   }
   io_ = std::make_unique<asio::io_context>(1);
   work_.emplace(io_->get_executor());
   const asio::any_io_executor here = io_->get_executor();
   worker = std::make_shared<Worker>(here, adapted(options, home, here), std::move(shared));
+  worker->may_splice = true;
 }
 
 CrewMember::~CrewMember() {
@@ -58,9 +103,17 @@ CrewMember::~CrewMember() {
 }
 
 void CrewMember::start() {
-  for (const auto& acceptor : acceptors) acceptor->accept();
-  for (const auto& relay : udp_relays) relay->start();
-  if (io_) thread_ = std::thread([io = io_.get()] { io->run(); });
+  if (!io_) return;
+  const SignalsBlocked inherited;
+  thread_ = std::thread([io = io_.get()] { io->run(); });
+}
+
+void CrewMember::adopt(const RouteConfig& config, std::vector<std::shared_ptr<Acceptor>> new_acceptors,
+                       std::vector<std::shared_ptr<UdpRelay>> new_udp_relays) {
+  follow(acceptors, config);
+  follow(udp_relays, config);
+  for (auto& acceptor : new_acceptors) acceptors.emplace_back(std::move(acceptor))->accept();
+  for (auto& relay : new_udp_relays) udp_relays.emplace_back(std::move(relay))->start();
 }
 
 void CrewMember::close_listeners() {

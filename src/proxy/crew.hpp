@@ -50,6 +50,9 @@ class CrewMember {
     boost::asio::post(*io_, [&task] { task(); });
     return result.get();
   }
+  /// Serves what `config` has: opened sockets that are new, those of before that are still there, under its rules.
+  void adopt(const RouteConfig& config, std::vector<std::shared_ptr<Acceptor>> new_acceptors,
+             std::vector<std::shared_ptr<UdpRelay>> new_udp_relays);
   void close_listeners();
 
   // Only from within run() and call(), or before start().

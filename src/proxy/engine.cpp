@@ -3,7 +3,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/assert.hpp>
 #include <hcpnet/proxy/engine.hpp>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "proxy/crew.hpp"
 #include "proxy/health_monitor.hpp"
@@ -26,26 +28,64 @@ struct Engine::Impl {
     crew.front()->call([this] { health->stop(); });
   }
 
-  /// Opens the listeners of one worker. Ports that the system chose for the first one hold for the others.
-  void open(CrewMember& member, const RouteConfig& config) {
-    for (const Listener& listener : config.listeners) {
-      Endpoint address = listener.address;
-      if (const auto mapped = options.port_map.find(address.port); mapped != options.port_map.end())
-        address.port = mapped->second;
-      const auto known = std::ranges::find_if(bound, [&](const BoundListener& b) {
-        return b.configured == listener.address && protocol_of(b.kind) == protocol_of(listener.kind);
-      });
-      const bool is_shared = crew.size() > 1;
-      if (known != bound.end()) address = known->bound;
-      if (listener.kind == ListenerKind::udp) {
-        const auto& relay = member.udp_relays.emplace_back(std::make_shared<UdpRelay>(member.worker, listener));
-        relay->open(address, is_shared);
-        if (known == bound.end()) bound.push_back({listener.address, relay->bound(), listener.kind});
-      } else {
-        const auto& acceptor = member.acceptors.emplace_back(std::make_shared<Acceptor>(member.worker, listener));
-        acceptor->open(address, is_shared);
-        if (known == bound.end()) bound.push_back({listener.address, acceptor->bound(), listener.kind});
+  /// Sockets that a table adds to those that are open: by member of the crew.
+  struct Prepared {
+    std::shared_ptr<const RouteTable> table;
+    std::vector<std::vector<std::shared_ptr<Acceptor>>> acceptors;
+    std::vector<std::vector<std::shared_ptr<UdpRelay>>> udp_relays;
+    std::vector<BoundListener> bound;  ///< all of the table
+  };
+
+  [[nodiscard]] Endpoint address_of(const Listener& listener) const {
+    Endpoint address = listener.address;
+    const auto mapped = options.port_map.find(address.port);
+    if (mapped != options.port_map.end()) address.port = mapped->second;
+    return address;
+  }
+
+  /// A port that the system chooses for the first worker holds for the others.
+  [[nodiscard]] Prepared open(std::shared_ptr<const RouteTable> next) const {
+    Prepared opened{std::move(next), {}, {}, {}};
+    opened.acceptors.resize(crew.size());
+    opened.udp_relays.resize(crew.size());
+    for (const Listener& listener : opened.table->config().listeners) {
+      const auto known = std::ranges::find_if(
+          bound, [&](const BoundListener& b) { return b.configured == listener.address && b.kind == listener.kind; });
+      if (known != bound.end()) {
+        opened.bound.push_back(*known);
+        continue;
       }
+      Endpoint address = address_of(listener);
+      for (std::size_t i = 0; i < crew.size(); ++i) {
+        address = listener.kind == ListenerKind::udp
+                      ? open_one(opened.udp_relays[i], crew[i]->worker, listener, address)
+                      : open_one(opened.acceptors[i], crew[i]->worker, listener, address);
+      }
+      opened.bound.push_back({listener.address, address, listener.kind});
+    }
+    return opened;
+  }
+
+  template <class Socket>
+  Endpoint open_one(std::vector<std::shared_ptr<Socket>>& sockets, const std::shared_ptr<Worker>& worker,
+                    const Listener& listener, const Endpoint& address) const {
+    const auto socket = std::make_shared<Socket>(worker, listener);
+    socket->open(address, crew.size() > 1);
+    sockets.push_back(socket);
+    return socket->bound();
+  }
+
+  void adopt(Prepared next) {
+    bound = std::move(next.bound);
+    std::vector<Endpoint> own;
+    for (const BoundListener& listener : bound) own.push_back(listener.bound);
+    for (std::size_t i = 0; i < crew.size(); ++i) {
+      crew[i]->run([member = crew[i].get(), own, config_of = next.table, acceptors = std::move(next.acceptors[i]),
+                    udp_relays = std::move(next.udp_relays[i])]() mutable {
+        member->worker->set_own_addresses(std::move(own));
+        member->worker->set_table(config_of);
+        member->adopt(config_of->config(), std::move(acceptors), std::move(udp_relays));
+      });
     }
   }
 
@@ -62,23 +102,10 @@ struct Engine::Impl {
   std::shared_ptr<const RouteTable> table;
   std::shared_ptr<const SourceClusters> source_clusters = std::make_shared<const SourceClusters>();
   std::vector<BoundListener> bound;
+  std::optional<Prepared> prepared;
+  bool is_started = false;
   bool is_draining = false;
 };
-
-namespace {
-
-/// Gives every listening socket the rules that the table has for it now.
-template <class Sockets>
-void set_listeners(const Sockets& sockets, const RouteConfig& config) {
-  for (const auto& socket : sockets) {
-    const auto found = std::ranges::find_if(config.listeners, [&](const Listener& listener) {
-      return listener.address == socket->listener().address && listener.kind == socket->listener().kind;
-    });
-    if (found != config.listeners.end()) socket->set_listener(*found);
-  }
-}
-
-}  // namespace
 
 Engine::Engine(boost::asio::any_io_executor executor, EngineOptions options)
     : impl_(std::make_shared<Impl>(std::move(executor), std::move(options))) {}
@@ -86,28 +113,24 @@ Engine::Engine(boost::asio::any_io_executor executor, EngineOptions options)
 Engine::~Engine() = default;
 
 void Engine::start(std::shared_ptr<const RouteTable> table) {
-  BOOST_ASSERT(impl_->bound.empty());
-  try {
-    for (const auto& member : impl_->crew) impl_->open(*member, table->config());
-  } catch (...) {
-    impl_->close_listeners();
-    throw;
-  }
-  std::vector<Endpoint> own;
-  for (const BoundListener& listener : impl_->bound) own.push_back(listener.bound);
-  for (const auto& member : impl_->crew) member->worker->set_own_addresses(own);
+  BOOST_ASSERT(!impl_->is_started);
   replace(std::move(table));
+  impl_->is_started = true;
   for (const auto& member : impl_->crew) member->start();
 }
 
+void Engine::prepare(const std::shared_ptr<const RouteTable>& table) {
+  impl_->prepared.reset();
+  if (!impl_->is_draining) impl_->prepared = impl_->open(table);
+}
+
 void Engine::replace(std::shared_ptr<const RouteTable> table) {
+  if (!impl_->prepared || impl_->prepared->table != table) prepare(table);
   impl_->table = table;
-  for (const auto& member : impl_->crew) {
-    member->run([&crew_member = *member, table] {
-      set_listeners(crew_member.acceptors, table->config());
-      set_listeners(crew_member.udp_relays, table->config());
-      crew_member.worker->set_table(table);
-    });
+  if (impl_->prepared) {
+    impl_->adopt(*std::exchange(impl_->prepared, {}));
+  } else {  // it drains: nothing listens any more, but what is open follows the table
+    for (const auto& member : impl_->crew) member->run([worker = member->worker, table] { worker->set_table(table); });
   }
   impl_->crew.front()->run([health = impl_->health, table] { health->set_table(table); });
   impl_->shared->retain(table->config());
@@ -122,6 +145,7 @@ void Engine::set_source_clusters(SourceClusters clusters) {
 
 void Engine::drain() {
   impl_->is_draining = true;
+  impl_->prepared.reset();
   impl_->close_listeners();
 }
 

@@ -5,17 +5,26 @@
 #include <boost/asio/post.hpp>
 
 #include "proxy/connection.hpp"
+#include "proxy/dns_resolve.hpp"
 #include "proxy/sockets.hpp"
 
 namespace hcpnet::proxy {
+namespace {
+
+Resolve make_default_resolve(const asio::any_io_executor& executor, Clock& clock) {
+  return make_dns_resolve(executor, clock, servers_of_resolv_conf("/etc/resolv.conf"), make_system_resolve(executor));
+}
+
+}  // namespace
 
 Worker::Worker(asio::any_io_executor executor_, EngineOptions options_, std::shared_ptr<SharedState> shared_)
     : executor(std::move(executor_)),
       options(std::move(options_)),
       shared(std::move(shared_)),
       timers(executor, *options.clock),
-      names(std::make_shared<NameCache>(options.resolve ? options.resolve : make_system_resolve(executor), timers,
-                                        options.resolve_cache_time)) {}
+      names(std::make_shared<NameCache>(
+          options.resolve ? options.resolve : make_default_resolve(executor, *options.clock), timers,
+          options.resolve_cache_time)) {}
 
 void Worker::set_table(std::shared_ptr<const RouteTable> table) {
   table_ = std::move(table);
@@ -77,7 +86,7 @@ void Worker::remove(Connection& connection) {
 
 EngineStats Worker::stats() const {
   EngineStats stats = counters;
-  stats.buffers_in_use = buffers.lent();
+  stats.buffers_in_use = buffers.lent() + pipes.lent();
   stats.resolve_failures = names->failures();
   stats.stale_answers = names->stale_answers();
   for (std::size_t i = 0; i < decisions.size(); ++i) {

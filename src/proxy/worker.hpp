@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "proxy/buffer_pool.hpp"
+#include "proxy/bulk_meter.hpp"
 #include "proxy/close_reason.hpp"
 #include "proxy/name_cache.hpp"
+#include "proxy/pipe_pool.hpp"
 #include "proxy/shared_state.hpp"
 #include "runtime/timer_queue.hpp"
 
@@ -33,6 +35,10 @@ class Worker : public std::enable_shared_from_this<Worker> {
   const std::shared_ptr<SharedState> shared;
   runtime::TimerQueue timers;
   BufferPool buffers;
+  PipePool pipes;
+  BulkMeter bulk;
+  /// Writing by splice(2) to a peer that is gone raises SIGPIPE: only where that does nothing.
+  bool may_splice = false;
   std::shared_ptr<NameCache> names;
   EngineStats counters;  ///< without what stats() adds
   std::array<std::uint64_t, kRuleCount> decisions{};

@@ -128,6 +128,10 @@ void describe(Fields& fields, ProxyPolicy& object);
 inline constexpr Interval kRecordTtlSeconds{1, 86400};
 inline constexpr Interval kTimeoutSeconds{1, 2'147'483'647};
 inline constexpr Interval kMaxConnections{1, 1'000'000};
+inline constexpr Interval kNoneOrConnections{0, 1'000'000};
+inline constexpr Interval kRepetitions{1, 1000};
+inline constexpr Interval kNoneOrRepetitions{0, 1000};
+inline constexpr Interval kWorkers{1, 64};
 inline constexpr Interval kOptionCode{1, 254};
 inline constexpr std::size_t kMaxSourceRanges = 256;
 

@@ -25,6 +25,7 @@ enum class Format : std::uint8_t {
   ipv4_cidr,
   cidr,             ///< a network of either family
   pool,             ///< "first-last" or "network/prefix", IPv4
+  ip_address,       ///< of either family
   resolver,         ///< an address of either family, "resolv.conf" or "node"
   go_duration,      ///< Go's time.ParseDuration, a lease time: whole seconds from 1 to 2^32 - 2
   simple_duration,  ///< digits and one of s, m, h

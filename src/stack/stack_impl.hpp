@@ -27,14 +27,14 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
     std::string owner;
     std::unique_ptr<proxy::Engine> engine;
     proxy::SourceClusters workers;  ///< observed; leases come on top
-    std::optional<std::chrono::seconds> inspect_timeout;
-    std::size_t max_connections = 0;
+    ProxyLimits limits;
   };
   enum class State : std::uint8_t { idle, running, stopping, stopped };
 
   // stack_impl.cpp
   void start();
   Result<void, Diagnostics> reload();
+  void drain();
   void stop(std::function<void()> stopped);
   void close();
 
@@ -53,6 +53,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   State state = State::idle;
   Diagnostics warnings;
   std::uint64_t reloads = 0, reloads_refused = 0;
+  bool is_draining = false;
 
   std::unique_ptr<dhcp::Server> dhcp;
   std::vector<NamedDns> dns;
@@ -61,6 +62,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
  private:
   [[nodiscard]] Result<SourceFiles, Diagnostics> read_files();
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
+  [[nodiscard]] Diagnostics open_new_listeners(const StackConfig& next);
   void start_servers(StackConfig config);
   void apply(StackConfig config);
   void adopt(StackConfig& config);

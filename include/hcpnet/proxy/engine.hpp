@@ -7,6 +7,7 @@
 #include <functional>
 #include <hcpnet/clock.hpp>
 #include <hcpnet/log.hpp>
+#include <hcpnet/proxy/access_log.hpp>
 #include <hcpnet/proxy/route_table.hpp>
 #include <hcpnet/result.hpp>
 #include <map>
@@ -61,6 +62,10 @@ struct EngineOptions {
   /// Threads of the engine's own, each with a share of the connections (SO_REUSEPORT). 0 or 1: everything happens on
   /// the executor. Needs the system's clock.
   std::size_t workers = 1;
+  /// One line for each connection that ended, in the form of `access_log_format`, without line end. Empty: a log record
+  /// instead.
+  std::function<void(std::string line)> access_log;
+  AccessLogFormat access_log_format;
   Resolve resolve;  ///< the system's resolver when empty
   Clock* clock = &system_clock();
   Logger log;
@@ -138,8 +143,12 @@ class Engine {
   /// the reason.
   void start(std::shared_ptr<const RouteTable> table);
   /// New connections follow `table` from now on. Established tunnels are not touched, but those whose route is gone
-  /// end after removed_route_timeout, unless it comes back. Precondition: the same listener addresses and kinds.
+  /// end after removed_route_timeout, unless it comes back. Listeners that are new are opened, those that are gone are
+  /// closed; all or nothing: throws boost::system::system_error that names the address, and all stays as it was.
   void replace(std::shared_ptr<const RouteTable> table);
+  /// Opens what is new in `table` without serving it, so that replace() with the same table cannot fail any more.
+  /// Throws as replace() does. A later call, or replace(), forgets what was prepared and not used.
+  void prepare(const std::shared_ptr<const RouteTable>& table);
   /// Which cluster a client address belongs to, from now on.
   void set_source_clusters(SourceClusters clusters);
   /// Stops accepting at once, for good; tunnels go on. For the time before stop(), so that load balancers turn away.
