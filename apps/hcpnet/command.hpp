@@ -49,6 +49,7 @@ void add_check(CLI::App& app, int& status);
 void add_version(CLI::App& app, int& status);
 void add_status(CLI::App& app, int& status);
 void add_reload(CLI::App& app, int& status);
+void add_drain(CLI::App& app, int& status);
 void add_leases(CLI::App& app, int& status);
 void add_route(CLI::App& app, int& status);
 void add_dns(CLI::App& app, int& status);

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   add_dns(app, status);
   add_status(app, status);
   add_reload(app, status);
+  add_drain(app, status);
   add_leases(app, status);
   add_patch(app, status);
   add_render(app, status);

@@ -118,12 +118,34 @@ ValidDnsPolicy build_policy(const DNSPolicy* policy) {
 }
 
 ValidProxyPolicy build_policy(const ProxyPolicy* policy) {
-  if (policy == nullptr) return {};
-  return {.connect_timeout = policy->connect_timeout,
-          .idle_timeout = policy->idle_timeout,
-          .inspect_timeout = policy->inspect_timeout,
-          .max_connections = policy->max_connections,
-          .publish_api_on_443 = policy->publish_api_on_443};
+  ValidProxyPolicy valid;
+  if (policy == nullptr) return valid;
+  valid.connect_timeout = policy->connect_timeout;
+  valid.idle_timeout = policy->idle_timeout;
+  valid.inspect_timeout = policy->inspect_timeout;
+  valid.max_connections = policy->max_connections;
+  valid.publish_api_on_443 = policy->publish_api_on_443;
+  valid.max_connections_per_listener = policy->max_connections_per_listener;
+  valid.max_connections_per_source = policy->max_connections_per_source;
+  valid.max_connections_per_backend = policy->max_connections_per_backend;
+  valid.allowed_sources = cidrs(policy->allowed_sources);
+  valid.denied_sources = cidrs(policy->denied_sources);
+  valid.balance = policy->balance;
+  valid.health_check = policy->health_check;
+  valid.ejection_failures = policy->ejection_failures;
+  valid.ejection_duration = policy->ejection_duration;
+  valid.drain_timeout = policy->drain_timeout;
+  valid.udp_idle_timeout = policy->udp_idle_timeout;
+  for (const ProxyPolicy::Listener& listener : policy->listeners) valid.listeners[listener.port] = listener.kind;
+  valid.trusted_proxies = cidrs(policy->trusted_proxies);
+  valid.send_proxy_header = policy->send_proxy_header;
+  valid.proxy_header_to = policy->proxy_header_to;
+  valid.interface = policy->interface.value_or("");
+  for (const std::string& address : policy->dial_from) valid.dial_from.push_back(parse_ip_address(address).value());
+  valid.workers = policy->workers;
+  valid.access_log = policy->access_log;
+  valid.access_log_template = policy->access_log_template;
+  return valid;
 }
 
 ValidCluster own_cluster(const Infra& infra) {

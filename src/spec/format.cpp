@@ -144,6 +144,9 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       if (parse_pool(text)) return {};
       return Complaint{code::bad_range, "this is no range of IPv4 addresses",
                        "first-last or network/prefix; one address is written twice"};
+    case Format::ip_address:
+      if (parse_ip_address(text)) return {};
+      return Complaint{code::bad_address, "this is no IPv4 or IPv6 address", "an address such as 192.0.2.4"};
     case Format::resolver:
       if (text == "resolv.conf" || text == "node" || parse_endpoint(text, 53)) return {};
       return Complaint{code::bad_address, "this is no address of a resolver",

@@ -25,6 +25,7 @@ enum class Format : std::uint8_t {
   ipv4_cidr,
   cidr,             ///< a network of either family
   pool,             ///< "first-last" or "network/prefix", IPv4
+  ip_address,       ///< of either family
   resolver,         ///< an address of either family, "resolv.conf" or "node"
   endpoint,         ///< an address of either family, with or without a port
   nsid,             ///< 1 to 128 bytes

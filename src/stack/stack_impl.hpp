@@ -28,14 +28,14 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
     std::string owner;
     std::unique_ptr<proxy::Engine> engine;
     proxy::SourceClusters workers;  ///< observed; leases come on top
-    std::optional<std::chrono::seconds> inspect_timeout;
-    std::size_t max_connections = 0;
+    ProxyLimits limits;
   };
   enum class State : std::uint8_t { idle, running, stopping, stopped };
 
   // stack_impl.cpp
   void start();
   Result<void, Diagnostics> reload();
+  void drain();
   void stop(std::function<void()> stopped);
   void close();
 
@@ -54,6 +54,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   State state = State::idle;
   Diagnostics warnings;
   std::uint64_t reloads = 0, reloads_refused = 0;
+  bool is_draining = false;
 
   std::unique_ptr<dhcp::Server> dhcp;
   std::unique_ptr<ra::Server> advertiser;
@@ -65,6 +66,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   /// The configuration of what this process serves.
   [[nodiscard]] Result<StackConfig, Diagnostics> make_config(const CheckedFiles& checked) const;
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
+  [[nodiscard]] Diagnostics open_new_listeners(const StackConfig& next);
   void start_servers(StackConfig config);
   void apply(StackConfig config);
   void adopt(StackConfig& config);

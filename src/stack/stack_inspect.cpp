@@ -9,6 +9,7 @@ namespace hcpnet {
 std::vector<std::string> Stack::Impl::troubles() const {
   std::vector<std::string> troubles;
   if (state != State::running) troubles.push_back("not serving");
+  if (is_draining) troubles.push_back("draining: the proxy takes no new connections");
   if (dhcp && !dhcp->is_healthy()) troubles.push_back("dhcp: leases can't be written to disk");
   return troubles;
 }

@@ -12,4 +12,11 @@ namespace hcpnet {
 [[nodiscard]] nlohmann::json to_json(const RouteExplanation& answer);
 [[nodiscard]] nlohmann::json to_json(const StackZone& zone);
 
+/// The pages of the proxies on the admin listener (docs/commands.md).
+[[nodiscard]] nlohmann::json to_json(const proxy::RouteConfig& config);
+[[nodiscard]] nlohmann::json to_json(const proxy::EngineStats& stats);
+[[nodiscard]] nlohmann::json clusters_to_json(const proxy::EngineStats& stats);
+[[nodiscard]] nlohmann::json listeners_to_json(const proxy::EngineStats& stats,
+                                               const std::vector<proxy::BoundListener>& bound);
+
 }  // namespace hcpnet

@@ -265,6 +265,46 @@ struct ProxyPolicy {
   std::optional<std::chrono::seconds> inspect_timeout;  ///< inspectTimeoutSeconds; 5 s
   std::uint32_t max_connections = 10000;
   bool publish_api_on_443 = false;  ///< the API server also answers names and, for its own workers, no name on port 443
+
+  // Limits; 0: none.
+  std::uint32_t max_connections_per_listener = 0;
+  std::uint32_t max_connections_per_source = 0;
+  std::uint32_t max_connections_per_backend = 0;
+  std::vector<std::string> allowed_sources;  ///< networks; empty: every client
+  std::vector<std::string> denied_sources;   ///< networks; refused also where allowed_sources has them
+
+  enum class Balance : std::uint8_t { round_robin, least_connections, random_of_two };
+  Balance balance = Balance::round_robin;
+  struct HealthCheck {
+    enum class Kind : std::uint8_t { tcp, tls };
+    Kind kind = Kind::tcp;
+    std::chrono::seconds interval{10}, timeout{2};
+    std::uint32_t failures = 3, successes = 2;
+  };
+  std::optional<HealthCheck> health_check;
+  std::uint32_t ejection_failures = 5;  ///< ejection.failures; 0: endpoints are never ejected
+  std::chrono::seconds ejection_duration{30};
+
+  std::chrono::seconds drain_timeout{600};    ///< drainTimeoutSeconds: of tunnels whose route is gone
+  std::chrono::seconds udp_idle_timeout{60};  ///< udpIdleTimeoutSeconds
+  enum class ListenerKind : std::uint8_t { tls, http, tcp };
+  struct Listener {
+    std::uint16_t port = 0;
+    ListenerKind kind = ListenerKind::tls;
+  };
+  std::vector<Listener> listeners;  ///< what is not named: HTTP on port 80, TLS on every other
+
+  enum class ProxyHeader : std::uint8_t { v1, v2 };
+  std::vector<std::string> trusted_proxies;      ///< proxyProtocol.trustedSources: networks
+  std::optional<ProxyHeader> send_proxy_header;  ///< proxyProtocol.send
+  std::vector<std::string> proxy_header_to;      ///< proxyProtocol.backends: names
+
+  std::optional<std::string> interface;  ///< accepts on this network interface only
+  std::vector<std::string> dial_from;    ///< our own addresses towards backends
+  std::uint32_t workers = 1;             ///< threads
+  enum class AccessLog : std::uint8_t { text, json };
+  AccessLog access_log = AccessLog::text;          ///< accessLog.format
+  std::optional<std::string> access_log_template;  ///< accessLog.template, for text
 };
 
 // --- hcpnet.io: a self-managed cluster that is brought up by hand

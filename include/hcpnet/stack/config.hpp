@@ -32,11 +32,21 @@ struct DnsServerConfig {
   std::string owner;  ///< the Infra or DNSServer, "namespace/name"
   dns::Config config;
 };
+/// What an engine is told besides its table. It takes this at start only.
+struct ProxyLimits {
+  std::optional<std::chrono::seconds> inspect_timeout;
+  std::size_t max_connections = 10'000;
+  std::size_t max_connections_per_source = 0;
+  std::chrono::seconds drain_timeout{600}, udp_idle_timeout{60};
+  std::size_t workers = 1;
+  bool is_access_log_json = false;
+  std::optional<std::string> access_log_template;
+  friend bool operator==(const ProxyLimits&, const ProxyLimits&) = default;
+};
 struct ProxyServerConfig {
   std::string owner;  ///< the Infra or ProxyServer, "namespace/name"
   std::shared_ptr<const proxy::RouteTable> table;
-  std::optional<std::chrono::seconds> inspect_timeout;
-  std::size_t max_connections = 10'000;
+  ProxyLimits limits;
   /// Clients known by their address: observed workers.
   proxy::SourceClusters workers;
 };

@@ -118,6 +118,8 @@ std::string name_of(Format format) {
       return "a network";
     case Format::pool:
       return "a range or network";
+    case Format::ip_address:
+      return "an address";
     case Format::resolver:
       return "a resolver";
     case Format::go_duration:

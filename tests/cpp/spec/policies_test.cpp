@@ -206,5 +206,40 @@ TEST(ProxyPolicy, HoldsItsIntervals) {
                           "wrong-type /spec/publishAPIOn443"));
 }
 
+TEST(ProxyPolicy, TakesEveryFieldThatTheProxyHas) {
+  EXPECT_THAT(errors_of("ProxyPolicy",
+                        "  maxConnectionsPerListener: 10\n  maxConnectionsPerSource: 0\n  maxConnectionsPerBackend: 5\n"
+                        "  allowedSources: [192.0.2.0/24, \"2001:db8::/32\"]\n  deniedSources: [192.0.2.7/32]\n"
+                        "  balance: RandomOfTwo\n  healthCheck: {kind: TLS, intervalSeconds: 5, timeoutSeconds: 5}\n"
+                        "  ejection: {failures: 0, durationSeconds: 1}\n  drainTimeoutSeconds: 60\n"
+                        "  udpIdleTimeoutSeconds: 30\n  listeners: [{port: 80, kind: TCP}, {port: 8080, kind: HTTP}]\n"
+                        "  proxyProtocol: {trustedSources: [192.0.2.9/32], send: V2, backends: [apps]}\n"
+                        "  interface: eth1\n  dialFrom: [192.0.2.4, \"2001:db8::4\"]\n  workers: 4\n"
+                        "  accessLog: {format: text, template: \"%{client} %{sni}\"}\n"),
+              IsEmpty());
+}
+
+TEST(ProxyPolicy, SaysWhatDoesNotGoTogether) {
+  const auto found = [](const std::string& more) { return errors_of("ProxyPolicy", "  " + more + "\n"); };
+  EXPECT_THAT(found("listeners: [{port: 80, kind: TCP}, {port: 80, kind: TLS}]"),
+              ElementsAre("duplicate-name /spec/listeners/1/port"));
+  EXPECT_THAT(found("listeners: [{port: 80, kind: UDP}, {kind: TLS}]"),
+              ElementsAre("bad-choice /spec/listeners/0/kind", "missing-field /spec/listeners/1/port"));
+  EXPECT_THAT(found("proxyProtocol: {send: V1}"), ElementsAre("bad-combination /spec/proxyProtocol/send"));
+  EXPECT_THAT(found("proxyProtocol: {backends: [a]}"), ElementsAre("bad-combination /spec/proxyProtocol/backends"));
+  EXPECT_THAT(found("dialFrom: [192.0.2.4, 192.0.2.5]"), ElementsAre("bad-combination /spec/dialFrom/1"));
+  EXPECT_THAT(found("dialFrom: [192.0.2.4, here]"), ElementsAre("bad-address /spec/dialFrom/1"));
+  EXPECT_THAT(found("interface: fifteen-chars-x"), IsEmpty());
+  EXPECT_THAT(found("interface: sixteen-chars-xy"), ElementsAre("bad-name /spec/interface"));
+  EXPECT_THAT(found("healthCheck: {intervalSeconds: 2, timeoutSeconds: 3}"),
+              ElementsAre("bad-combination /spec/healthCheck/timeoutSeconds"));
+  EXPECT_THAT(found("accessLog: {template: \"%{path}\"}"), ElementsAre("bad-template /spec/accessLog/template"));
+  EXPECT_THAT(found("accessLog: {format: json, template: \"%{sni}\"}"),
+              ElementsAre("bad-combination /spec/accessLog/template"));
+  EXPECT_THAT(found("balance: Best"), ElementsAre("bad-choice /spec/balance"));
+  EXPECT_THAT(found("workers: 65"), ElementsAre("out-of-range /spec/workers"));
+  EXPECT_THAT(found("allowedSources: [192.0.2.1/24]"), ElementsAre("bad-cidr /spec/allowedSources/0"));
+}
+
 }  // namespace
 }  // namespace hcpnet::spec
