@@ -51,7 +51,11 @@ void add_format(Json& schema, Format format) {
     case Format::ipv4:
       schema["format"] = "ipv4";
       break;
+    case Format::ipv6:
+      schema["format"] = "ipv6";
+      break;
     case Format::ipv4_cidr:
+    case Format::ipv6_cidr:
     case Format::cidr:
       schema.update({{"format", "cidr"}, {"maxLength", 43}});
       break;
@@ -67,6 +71,21 @@ void add_format(Json& schema, Format format) {
     case Format::go_duration:
       schema["pattern"] = "^([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$";
       break;
+    case Format::nsid:
+      schema.update({{"minLength", 1}, {"maxLength", 128}});
+      break;
+    case Format::version_text:
+      schema.update({{"minLength", 1}, {"maxLength", 255}});
+      break;
+    case Format::release:
+      schema["pattern"] = "^4\\.[0-9]+(\\.[0-9]+)?$";
+      break;
+    case Format::duid:
+      schema["pattern"] = "^[0-9A-Fa-f]{2}(:?[0-9A-Fa-f]{2}){2,129}$";
+      break;
+    case Format::ip_address:
+    case Format::endpoint:
+    case Format::file_name:
     case Format::target:
     case Format::service_reference:
     case Format::pool:
