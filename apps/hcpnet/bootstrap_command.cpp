@@ -108,12 +108,12 @@ int expiry(const ExpiryArguments& a) {
       list.push_back({{"file", entry.file},
                       {"commonName", entry.subject.common_name},
                       {"isAuthority", entry.is_authority},
-                      {"notBefore", to_string(entry.not_before)},
-                      {"notAfter", to_string(entry.not_after)},
+                      {"notBefore", pki::to_string(entry.not_before)},
+                      {"notAfter", pki::to_string(entry.not_after)},
                       {"state", to_string(entry.state)}});
     else
-      std::cout << to_string(entry.not_after) << "  " << std::left << std::setw(13) << to_string(entry.state) << "  "
-                << entry.file << "  " << entry.subject.common_name << '\n';
+      std::cout << pki::to_string(entry.not_after) << "  " << std::left << std::setw(13) << to_string(entry.state)
+                << "  " << entry.file << "  " << entry.subject.common_name << '\n';
   }
   if (a.format.is_json()) std::cout << list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   print(problems);

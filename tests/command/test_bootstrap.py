@@ -80,9 +80,7 @@ def test_openssl_verifies_every_certificate(hcpnet: Hcpnet, cluster: Path, tmp_p
         ("sshKeyFile: id_ed25519.pub", "sshKeyFile: none.pub", "unreadable-file"),
     ],
 )
-def test_a_problem_writes_nothing(
-    hcpnet: Hcpnet, cluster: Path, tmp_path: Path, old: str, new: str, code: str
-) -> None:
+def test_a_problem_writes_nothing(hcpnet: Hcpnet, cluster: Path, tmp_path: Path, old: str, new: str, code: str) -> None:
     change(cluster, old, new)
     done = hcpnet("bootstrap", "render", str(cluster), "--output-dir", str(tmp_path / "out"))
     assert done.returncode == 1
