@@ -11,6 +11,7 @@ import struct
 import subprocess
 from pathlib import Path
 
+import pytest
 from hcpnet_command import NETWORK, PORT_MAPS, Hcpnet
 
 
@@ -138,3 +139,9 @@ def test_a_stale_admin_socket_is_replaced(hcpnet: Hcpnet) -> None:
     process.wait()
     assert Path(hcpnet.state / "admin.sock").exists()
     hcpnet.up()
+
+
+@pytest.mark.parametrize(("only", "served"), [(["dns"], {"dns"}), (["dns", "proxy"], {"dns", "proxy"})])
+def test_serves_only_its_part(hcpnet: Hcpnet, only: list[str], served: set[str]) -> None:
+    hcpnet.up(*[word for part in only for word in ("--only", part)])
+    assert {x["service"] for x in hcpnet.ask("status")["listeners"]} - {"admin"} == served
