@@ -129,9 +129,9 @@ test_dhcpcd() {
 test_perfdhcp() {
   stop_server TERM
   start_server --identity6 duid
-  in_namespace perf timeout 60 perfdhcp -6 -l eth0 -r 200 -R 500 -n 500 -W 2 ff02::1:2 >"$state/perf" 2>&1
+  in_namespace perf timeout 60 perfdhcp -6 -l eth0 -r 200 -R 500 -n 500 -W 2 all >"$state/perf" 2>&1
   expect "perfdhcp -6, direct: exchanges that failed" "0 0" "$(awk '/^drops:/ { printf "%s%s", sep, $2; sep = " " }' "$state/perf")"
-  in_namespace perf timeout 60 perfdhcp -6 -A1 -l eth0 -r 200 -R 500 -n 500 -W 2 ff02::1:2 >"$state/perf" 2>&1
+  in_namespace perf timeout 60 perfdhcp -6 -A1 -l eth0 -r 200 -R 500 -n 500 -W 2 all >"$state/perf" 2>&1
   expect "perfdhcp -6, relayed: exchanges that failed" "0 0" "$(awk '/^drops:/ { printf "%s%s", sep, $2; sep = " " }' "$state/perf")"
 }
 
