@@ -215,7 +215,9 @@ make_client dhclient 02:00:00:00:06:01
 make_client dhcpcd 02:00:00:00:06:02
 make_client perf 02:00:00:00:06:03
 make_client kernel 02:00:00:00:06:04
-ip -n "$run-perf" address add 2001:db8:100::2/64 dev eth0 nodad   # perfdhcp, as a relay, names it as the link
+# perfdhcp sends from a global address, and names it as the link when it plays a relay; so the server needs the route back.
+ip -n "$run-perf" address add 2001:db8:100::2/64 dev eth0 nodad
+ip -n "$run-server" address add 2001:db8:100::1/64 dev net1 nodad
 wait_for_link_local server net1
 
 start_server
