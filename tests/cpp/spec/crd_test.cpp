@@ -125,9 +125,11 @@ std::string name_of(Format format) {
     case Format::simple_duration:
       return "a simple duration";
     case Format::mac:
-    case Format::release:
-    case Format::file_name:
       return "a MAC address";
+    case Format::release:
+      return "a release";
+    case Format::file_name:
+      return "a file name";
   }
   return {};
 }
