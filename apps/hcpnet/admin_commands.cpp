@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that ask the running process: status, reload, leases.
+// Commands that ask the running process: status, reload, drain, leases.
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -91,6 +91,16 @@ void add_reload(CLI::App& app, int& status) {
     status = ask(*a, "POST", "/reload", [](const Json& body) {
       print_diagnostics(body.at("diagnostics"));
       std::cout << (body.at("applied").get<bool>() ? "reloaded\n" : "refused: the old state stays\n");
+    });
+  });
+}
+
+void add_drain(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "drain", "let the proxies of the running process take no new connections; tunnels, DHCP and DNS go on");
+  command->callback([a = arguments_of(*command), &status] {
+    status = ask(*a, "POST", "/drain", [](const Json& body) {
+      std::cout << "draining, " << body.value("active", std::uint64_t{0}) << " connections open\n";
     });
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <hcpnet/log.hpp>
 #include <string>
 
@@ -8,5 +9,9 @@ namespace hcpnet::app {
 /// A sink that writes one line per record to standard error: text for people ("time level component: message
 /// key=value") or JSON.
 [[nodiscard]] LogSink make_log_sink(bool as_json, LogLevel least);
+
+/// Appends each line to the file, "-" being standard output. A file that was moved away is made anew within a second.
+/// Throws std::runtime_error that names it when it cannot be opened.
+[[nodiscard]] std::function<void(const std::string& line)> make_access_log(const std::string& path);
 
 }  // namespace hcpnet::app

@@ -24,7 +24,7 @@ struct Arguments {
   StateArguments state;
   std::vector<std::string> pod_addresses, port_maps;
   std::vector<std::string> only;
-  std::string admin_tcp, observe, log_format = "text", log_level = "info";
+  std::string admin_tcp, observe, access_log, log_format = "text", log_level = "info";
   bool no_watch = false;
 };
 
@@ -98,6 +98,7 @@ StackOptions to_options(const Arguments& a) {
   const auto is_served = [&](const char* part) { return a.only.empty() || std::ranges::count(a.only, part) > 0; };
   options.serve = {.dhcp = is_served("dhcp"), .dns = is_served("dns"), .proxy = is_served("proxy")};
   options.log = make_log_sink(a.log_format == "json", parse_level(a.log_level));
+  if (!a.access_log.empty()) options.access_log = make_access_log(a.access_log);
   return options;
 }
 
@@ -185,6 +186,12 @@ void add_up(CLI::App& app, int& status) {
   command->add_option("--observe", a->observe, "read-only /healthz, /readyz and /metrics; off unless given")
       ->type_name("ADDRESS:PORT");
   command->add_flag("--no-watch", a->no_watch, "do not reload by itself when a file changes");
+  command
+      ->add_option(
+          "--access-log", a->access_log,
+          "file that gets a line for each connection that the proxy served, \"-\" for standard output; without "
+          "it these lines are part of the log")
+      ->type_name("FILE");
   command->add_option("--log-format", a->log_format, "form of the log on standard error")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("text|json");

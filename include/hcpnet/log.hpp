@@ -32,6 +32,8 @@ class Logger {
 
   /// False when every record would be dropped: then making one can be spared.
   [[nodiscard]] bool is_enabled() const noexcept { return static_cast<bool>(sink_); }
+  [[nodiscard]] const LogSink& sink() const noexcept { return sink_; }
+  [[nodiscard]] const std::string& component() const noexcept { return component_; }
   void debug(std::string_view message, Fields fields = {}) const { write(LogLevel::debug, message, std::move(fields)); }
   void info(std::string_view message, Fields fields = {}) const { write(LogLevel::info, message, std::move(fields)); }
   void warning(std::string_view message, Fields fields = {}) const {

@@ -56,7 +56,10 @@ struct StackOptions {
   ServedParts serve;                  ///< the others are another process's
   proxy::Resolve resolve;             ///< for backends and internalProxyService; the system's resolver when empty
   Clock* clock = &system_clock();
-  LogSink log;                                      ///< on the stack's thread
+  LogSink log;  ///< on the stack's thread
+  /// One line per ended connection of the proxies, in the form that their ProxyPolicy says (docs/proxy.md), without
+  /// line end; on the stack's thread. Empty: a log record instead.
+  std::function<void(const std::string& line)> access_log;
   std::function<void(const StackEvent&)> on_event;  ///< on the stack's thread; must not call back into the stack
 };
 
@@ -102,6 +105,10 @@ class Stack {
   /// Reads the files again. The error says why the old state was kept: nothing is applied in part. Warnings:
   /// warnings().
   Result<void, Diagnostics> reload();
+  /// The proxies take no more clients from now on and /readyz says so; tunnels, DHCP and DNS go on. For the time before
+  /// stop(), so that load balancers turn away. Idempotent.
+  void drain();
+  [[nodiscard]] bool is_draining() const;
   /// Takes no more clients, lets tunnels and disk writes finish (five seconds at most), closes everything. Idempotent.
   void stop(std::function<void()> stopped = {});
 

@@ -4,19 +4,25 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 
+#include "proxy/admission.hpp"
 #include "proxy/session.hpp"
 
 namespace hcpnet::proxy {
 
-Acceptor::Acceptor(std::shared_ptr<Worker> worker, Endpoint configured)
-    : worker_(std::move(worker)), configured_(configured), acceptor_(worker_->executor) {}
+Acceptor::Acceptor(std::shared_ptr<Worker> worker, Listener listener)
+    : worker_(std::move(worker)),
+      listener_(std::make_shared<const Listener>(std::move(listener))),
+      state_(worker_->shared->listener(listener_->address)),
+      acceptor_(worker_->executor) {}
 
-void Acceptor::open(const Endpoint& address) {
+void Acceptor::open(const Endpoint& address, bool is_shared) {
   const tcp::endpoint endpoint = to_asio(address);
   error_code ec;
   acceptor_.open(endpoint.protocol(), ec);
   if (!ec) acceptor_.set_option(asio::socket_base::reuse_address(true), ec);
   if (!ec && address.address.is_v6()) acceptor_.set_option(asio::ip::v6_only(true), ec);
+  if (!ec && is_shared) ec = share_port(acceptor_.native_handle());
+  if (!ec) ec = bind_to_interface(acceptor_.native_handle(), listener_->interface);
   if (!ec) acceptor_.bind(endpoint, ec);
   if (!ec) acceptor_.listen(asio::socket_base::max_listen_connections, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot listen on " + address.to_string());
@@ -40,24 +46,15 @@ void Acceptor::on_accept(const error_code& ec, tcp::socket client) {
 
 void Acceptor::begin_session(tcp::socket client) {
   const Endpoint peer = from_asio(peer_);
-  if (worker_->is_full()) {
-    ++worker_->counters.limit_refused;
-    worker_->warn_rarely("connection limit reached",
-                         {{"listener", configured_.to_string()}, {"client", peer.to_string()}});
-    return close_orderly(client);
-  }
-  ++worker_->counters.accepted;
-  ConnectionRecord record;
-  record.listener = configured_;
-  record.client = peer;
-  record.accepted_at = worker_->timers.now();
-  std::make_shared<Session>(worker_, std::move(record), std::move(client))->start();
+  if (!has_room(*worker_, *listener_, *state_, peer)) return close_orderly(client);
+  std::make_shared<Session>(worker_, open_record(*worker_, state_, peer, Protocol::tcp), listener_, std::move(client))
+      ->start();
 }
 
 void Acceptor::back_off(const error_code& cause) {
   ++worker_->counters.accept_backoffs;
   worker_->warn_rarely("cannot accept connections",
-                       {{"listener", configured_.to_string()}, {"cause", cause.message()}});
+                       {{"listener", listener_->address.to_string()}, {"cause", cause.message()}});
   worker_->timers.after(worker_->options.accept_backoff, [weak = weak_from_this()] {
     if (const auto self = weak.lock(); self && self->acceptor_.is_open()) self->accept();
   });

@@ -9,17 +9,20 @@
 
 namespace hcpnet::proxy {
 
-/// One listening socket. When accept() fails for want of descriptors or memory it pauses for accept_backoff:
-/// connections then wait in the kernel's queue, and the loop does not spin.
+/// One listening socket of one worker. When accept() fails for want of descriptors or memory it pauses for
+/// accept_backoff: connections then wait in the kernel's queue, and the loop does not spin.
 class Acceptor : public std::enable_shared_from_this<Acceptor> {
  public:
-  Acceptor(std::shared_ptr<Worker> worker, Endpoint configured);
+  Acceptor(std::shared_ptr<Worker> worker, Listener listener);
 
-  /// Binds `address`. Throws boost::system::system_error that names it.
-  void open(const Endpoint& address);
+  /// Binds `address`. `is_shared`: other workers bind it as well. Throws boost::system::system_error that names it.
+  void open(const Endpoint& address, bool is_shared);
   void accept();
   void close();
-  [[nodiscard]] BoundListener bound() const { return {configured_, bound_}; }
+  /// What is accepted from now on follows these rules. Precondition: the same address and kind.
+  void set_listener(const Listener& listener) { listener_ = std::make_shared<const Listener>(listener); }
+  [[nodiscard]] const Listener& listener() const noexcept { return *listener_; }
+  [[nodiscard]] const Endpoint& bound() const noexcept { return bound_; }
 
  private:
   void on_accept(const error_code& ec, tcp::socket client);
@@ -27,7 +30,8 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   void back_off(const error_code& cause);
 
   std::shared_ptr<Worker> worker_;
-  Endpoint configured_;
+  std::shared_ptr<const Listener> listener_;
+  std::shared_ptr<ListenerState> state_;
   Endpoint bound_;
   tcp::acceptor acceptor_;
   tcp::endpoint peer_;

@@ -47,6 +47,16 @@ std::string_view to_string(CloseReason reason) noexcept {
       return "connect_timeout";
     case CloseReason::loop:
       return "loop";
+    case CloseReason::source_denied:
+      return "source_denied";
+    case CloseReason::source_limit:
+      return "source_limit";
+    case CloseReason::backend_limit:
+      return "backend_limit";
+    case CloseReason::proxy_header:
+      return "proxy_header";
+    case CloseReason::route_removed:
+      return "route_removed";
   }
   return "unknown";
 }

@@ -29,9 +29,14 @@ enum class CloseReason : std::uint8_t {
   resolve_failed,
   connect_failed,
   connect_timeout,
-  loop,  ///< the backend is this proxy itself
+  loop,           ///< the backend is this proxy itself
+  source_denied,  ///< by the listener's allow and deny
+  source_limit,   ///< max_connections_per_source
+  backend_limit,  ///< Backend::max_connections
+  proxy_header,   ///< missing or malformed where one is demanded
+  route_removed,  ///< by a reload, removed_route_timeout ago
 };
-inline constexpr std::size_t kCloseReasonCount = 21;
+inline constexpr std::size_t kCloseReasonCount = 26;
 [[nodiscard]] std::string_view to_string(CloseReason reason) noexcept;
 
 /// For a decision without a backend.

@@ -4,20 +4,27 @@
 namespace hcpnet::proxy {
 namespace {
 
-Logger::Fields describe(const ConnectionRecord& record, CloseReason reason, Clock::SteadyTime now) {
-  const auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(now - record.accepted_at);
-  return {
-      {"listener", record.listener.to_string()},
-      {"client", record.client.to_string()},
-      {"sni", record.server_name ? printable(*record.server_name) : std::string("-")},
-      {"rule", record.rule ? std::string(to_string(*record.rule)) : std::string("-")},
-      {"backend", record.backend.empty() ? std::string("-") : record.backend},
-      {"endpoint", record.endpoint ? record.endpoint->to_string() : std::string("-")},
-      {"bytes_to_backend", std::to_string(record.bytes_to_backend)},
-      {"bytes_to_client", std::to_string(record.bytes_to_client)},
-      {"duration_ms", std::to_string(duration.count())},
-      {"reason", std::string(to_string(reason))},
-  };
+AccessRecord describe(const ConnectionRecord& record, CloseReason reason, const runtime::TimerQueue& timers) {
+  AccessRecord access;
+  access.time = timers.clock().system_now();
+  access.listener = record.listener->address;
+  access.client = record.client;
+  access.server_name = record.server_name;
+  if (record.rule) access.rule = to_string(*record.rule);
+  if (record.backend) access.backend = record.backend->name;
+  access.endpoint = record.endpoint ? std::optional(record.endpoint->address) : record.tried;
+  access.bytes_to_backend = record.bytes_to_backend;
+  access.bytes_to_client = record.bytes_to_client;
+  access.duration = std::chrono::duration_cast<std::chrono::milliseconds>(timers.now() - record.accepted_at);
+  access.reason = to_string(reason);
+  return access;
+}
+
+/// A log has a time of its own for each record.
+Logger::Fields log_fields(const AccessRecord& record) {
+  Logger::Fields fields = fields_of(record);
+  std::erase_if(fields, [](const auto& field) { return field.first == "time"; });
+  return fields;
 }
 
 }  // namespace
@@ -27,12 +34,26 @@ Connection::Connection(std::shared_ptr<Worker> worker, ConnectionRecord record)
   worker_->add(*this);
 }
 
+bool Connection::has_route_in(const RouteTable& table) const noexcept {
+  if (!record_.backend) return true;
+  std::string_view matched = record_.server_name ? std::string_view(*record_.server_name) : std::string_view();
+  if (record_.rule == Rule::wildcard) matched.remove_prefix(matched.size() - record_.wildcard_bytes);
+  return table.has_route(record_.listener->address.port, *record_.rule, matched, record_.backend->name,
+                         record_.protocol);
+}
+
 void Connection::finish(CloseReason reason) {
   ++worker_->closed[static_cast<std::size_t>(reason)];
-  if (!record_.backend.empty()) --worker_->counters.backends[record_.backend].active;
-  if (worker_->options.log.is_enabled()) {
-    worker_->options.log.info("connection closed", describe(record_, reason, worker_->timers.now()));
-  }
+  if (record_.backend) --record_.backend->active;
+  if (record_.endpoint) --record_.endpoint->active;
+  if (record_.is_source_counted) worker_->shared->sources.remove(record_.client.address);
+  --record_.listener->active;
+  --worker_->shared->active;
+  const EngineOptions& options = worker_->options;
+  if (options.access_log)
+    options.access_log(options.access_log_format.render(describe(record_, reason, worker_->timers)));
+  else if (options.log.is_enabled())
+    options.log.info("connection closed", log_fields(describe(record_, reason, worker_->timers)));
   worker_->remove(*this);
 }
 

@@ -7,19 +7,24 @@
 #include <optional>
 #include <string>
 
+#include "proxy/shared_state.hpp"
 #include "proxy/worker.hpp"
 
 namespace hcpnet::proxy {
 
-/// What is known of one accepted connection, for the access log and the counters.
+/// What is known of one accepted connection, for limits, the access log and the counters.
 struct ConnectionRecord {
-  Endpoint listener;  ///< as configured
-  Endpoint client;
+  Endpoint client;  ///< as the header of a trusted proxy says, otherwise the peer
   Clock::SteadyTime accepted_at;
+  std::shared_ptr<ListenerState> listener;
+  Protocol protocol = Protocol::tcp;
   std::optional<std::string> server_name;
-  std::optional<Rule> rule;  ///< absent before the decision
-  std::string backend;
-  std::optional<Endpoint> endpoint;
+  std::optional<Rule> rule;                 ///< absent before the decision
+  std::uint8_t wildcard_bytes = 0;          ///< with Rule::wildcard: so many last bytes of the name are its "x"
+  bool is_source_counted = false;           ///< towards max_connections_per_source
+  std::shared_ptr<BackendState> backend;    ///< null before the decision
+  std::shared_ptr<EndpointState> endpoint;  ///< counted as active; null before it is connected
+  std::optional<Endpoint> tried;            ///< the last endpoint that was tried, where none answered
   std::uint64_t bytes_to_backend = 0;
   std::uint64_t bytes_to_client = 0;
 };
@@ -34,6 +39,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   /// Ends it at once, whatever it was doing. Idempotent.
   virtual void close(CloseReason reason) = 0;
+
+  /// The route that was chosen for it is still in the table, or none has been chosen yet.
+  [[nodiscard]] bool has_route_in(const RouteTable& table) const noexcept;
+  /// When it ends because its route is gone.
+  std::optional<Clock::SteadyTime> doomed_at;
 
  protected:
   Connection(std::shared_ptr<Worker> worker, ConnectionRecord record);

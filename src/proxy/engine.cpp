@@ -1,78 +1,188 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <boost/asio/post.hpp>
 #include <boost/assert.hpp>
 #include <hcpnet/proxy/engine.hpp>
+#include <optional>
+#include <stdexcept>
+#include <utility>
 
-#include "proxy/acceptor.hpp"
-#include "proxy/worker.hpp"
+#include "proxy/crew.hpp"
+#include "proxy/health_monitor.hpp"
+#include "proxy/merge_stats.hpp"
 
 namespace hcpnet::proxy {
 
 struct Engine::Impl {
-  std::shared_ptr<Worker> worker;
-  std::vector<std::shared_ptr<Acceptor>> acceptors;
-
-  void close_acceptors() {
-    for (const auto& acceptor : acceptors) acceptor->close();
-    acceptors.clear();
+  Impl(boost::asio::any_io_executor home, EngineOptions engine_options)
+      : executor(std::move(home)), options(std::move(engine_options)) {
+    const bool has_threads = options.workers > 1;
+    if (has_threads && options.clock != &system_clock())
+      throw std::invalid_argument("an engine with threads of its own needs the system's clock");
+    for (std::size_t i = 0; i < std::max<std::size_t>(1, options.workers); ++i)
+      crew.push_back(std::make_unique<CrewMember>(executor, options, shared, has_threads));
+    // Checks run on one worker for all: an endpoint is not asked once by each.
+    health = std::make_shared<HealthMonitor>(crew.front()->worker);
   }
+  ~Impl() {
+    crew.front()->call([this] { health->stop(); });
+  }
+
+  /// Sockets that a table adds to those that are open: by member of the crew.
+  struct Prepared {
+    std::shared_ptr<const RouteTable> table;
+    std::vector<std::vector<std::shared_ptr<Acceptor>>> acceptors;
+    std::vector<std::vector<std::shared_ptr<UdpRelay>>> udp_relays;
+    std::vector<BoundListener> bound;  ///< all of the table
+  };
+
+  [[nodiscard]] Endpoint address_of(const Listener& listener) const {
+    Endpoint address = listener.address;
+    const auto mapped = options.port_map.find(address.port);
+    if (mapped != options.port_map.end()) address.port = mapped->second;
+    return address;
+  }
+
+  /// A port that the system chooses for the first worker holds for the others.
+  [[nodiscard]] Prepared open(std::shared_ptr<const RouteTable> next) const {
+    Prepared opened{std::move(next), {}, {}, {}};
+    opened.acceptors.resize(crew.size());
+    opened.udp_relays.resize(crew.size());
+    for (const Listener& listener : opened.table->config().listeners) {
+      const auto known = std::ranges::find_if(
+          bound, [&](const BoundListener& b) { return b.configured == listener.address && b.kind == listener.kind; });
+      if (known != bound.end()) {
+        opened.bound.push_back(*known);
+        continue;
+      }
+      Endpoint address = address_of(listener);
+      for (std::size_t i = 0; i < crew.size(); ++i) {
+        address = listener.kind == ListenerKind::udp
+                      ? open_one(opened.udp_relays[i], crew[i]->worker, listener, address)
+                      : open_one(opened.acceptors[i], crew[i]->worker, listener, address);
+      }
+      opened.bound.push_back({listener.address, address, listener.kind});
+    }
+    return opened;
+  }
+
+  template <class Socket>
+  Endpoint open_one(std::vector<std::shared_ptr<Socket>>& sockets, const std::shared_ptr<Worker>& worker,
+                    const Listener& listener, const Endpoint& address) const {
+    const auto socket = std::make_shared<Socket>(worker, listener);
+    socket->open(address, crew.size() > 1);
+    sockets.push_back(socket);
+    return socket->bound();
+  }
+
+  void adopt(Prepared next) {
+    bound = std::move(next.bound);
+    std::vector<Endpoint> own;
+    for (const BoundListener& listener : bound) own.push_back(listener.bound);
+    for (std::size_t i = 0; i < crew.size(); ++i) {
+      crew[i]->run([member = crew[i].get(), own, config_of = next.table, acceptors = std::move(next.acceptors[i]),
+                    udp_relays = std::move(next.udp_relays[i])]() mutable {
+        member->worker->set_own_addresses(std::move(own));
+        member->worker->set_table(config_of);
+        member->adopt(config_of->config(), std::move(acceptors), std::move(udp_relays));
+      });
+    }
+  }
+
+  void close_listeners() {
+    for (const auto& member : crew) member->call([&member] { member->close_listeners(); });
+    bound.clear();
+  }
+
+  boost::asio::any_io_executor executor;
+  EngineOptions options;
+  std::shared_ptr<SharedState> shared = std::make_shared<SharedState>();
+  std::vector<std::unique_ptr<CrewMember>> crew;  ///< one, or as many as there are threads
+  std::shared_ptr<HealthMonitor> health;
+  std::shared_ptr<const RouteTable> table;
+  std::shared_ptr<const SourceClusters> source_clusters = std::make_shared<const SourceClusters>();
+  std::vector<BoundListener> bound;
+  std::optional<Prepared> prepared;
+  bool is_started = false;
+  bool is_draining = false;
 };
 
-Engine::Engine(boost::asio::any_io_executor executor, EngineOptions options) : impl_(std::make_shared<Impl>()) {
-  impl_->worker = std::make_shared<Worker>(std::move(executor), std::move(options));
-}
+Engine::Engine(boost::asio::any_io_executor executor, EngineOptions options)
+    : impl_(std::make_shared<Impl>(std::move(executor), std::move(options))) {}
 
-Engine::~Engine() {
-  impl_->close_acceptors();
-  impl_->worker->close_all(CloseReason::stopped);
-}
+Engine::~Engine() = default;
 
 void Engine::start(std::shared_ptr<const RouteTable> table) {
-  BOOST_ASSERT(impl_->acceptors.empty());
-  Worker& worker = *impl_->worker;
-  std::vector<std::shared_ptr<Acceptor>> acceptors;
-  std::vector<Endpoint> bound;
-  for (const Listener& listener : table->config().listeners) {
-    Endpoint address = listener.address;
-    if (const auto mapped = worker.options.port_map.find(address.port); mapped != worker.options.port_map.end()) {
-      address.port = mapped->second;
-    }
-    const auto& acceptor = acceptors.emplace_back(std::make_shared<Acceptor>(impl_->worker, listener.address));
-    acceptor->open(address);
-    bound.push_back(acceptor->bound().bound);
-  }
-  worker.set_table(std::move(table));
-  worker.set_own_addresses(std::move(bound));
-  impl_->acceptors = std::move(acceptors);
-  for (const auto& acceptor : impl_->acceptors) acceptor->accept();
+  BOOST_ASSERT(!impl_->is_started);
+  replace(std::move(table));
+  impl_->is_started = true;
+  for (const auto& member : impl_->crew) member->start();
+}
+
+void Engine::prepare(const std::shared_ptr<const RouteTable>& table) {
+  impl_->prepared.reset();
+  if (!impl_->is_draining) impl_->prepared = impl_->open(table);
 }
 
 void Engine::replace(std::shared_ptr<const RouteTable> table) {
-  impl_->worker->set_table(std::move(table));
+  if (!impl_->prepared || impl_->prepared->table != table) prepare(table);
+  impl_->table = table;
+  if (impl_->prepared) {
+    impl_->adopt(*std::exchange(impl_->prepared, {}));
+  } else {  // it drains: nothing listens any more, but what is open follows the table
+    for (const auto& member : impl_->crew) member->run([worker = member->worker, table] { worker->set_table(table); });
+  }
+  impl_->crew.front()->run([health = impl_->health, table] { health->set_table(table); });
+  impl_->shared->retain(table->config());
 }
 
 void Engine::set_source_clusters(SourceClusters clusters) {
-  impl_->worker->source_clusters = std::move(clusters);
+  impl_->source_clusters = std::make_shared<const SourceClusters>(std::move(clusters));
+  for (const auto& member : impl_->crew) {
+    member->run([worker = member->worker, clusters = impl_->source_clusters] { worker->source_clusters = clusters; });
+  }
+}
+
+void Engine::drain() {
+  impl_->is_draining = true;
+  impl_->prepared.reset();
+  impl_->close_listeners();
+}
+
+bool Engine::is_draining() const {
+  return impl_->is_draining;
 }
 
 void Engine::stop(std::function<void()> done) {
-  impl_->close_acceptors();
-  impl_->worker->drain(std::move(done));
+  drain();
+  const auto left = std::make_shared<std::size_t>(impl_->crew.size());
+  const auto one_done = [left, done = std::move(done)] {
+    if (--*left == 0 && done) done();
+  };
+  for (const auto& member : impl_->crew) {
+    member->run([worker = member->worker, executor = impl_->executor, one_done] {
+      worker->drain([executor, one_done] { boost::asio::post(executor, one_done); });
+    });
+  }
 }
 
 std::vector<BoundListener> Engine::listeners() const {
-  std::vector<BoundListener> listeners;
-  for (const auto& acceptor : impl_->acceptors) listeners.push_back(acceptor->bound());
-  return listeners;
+  return impl_->bound;
 }
 
 EngineStats Engine::stats() const {
-  return impl_->worker->stats();
+  EngineStats all;
+  for (const auto& member : impl_->crew)
+    merge(all, member->call([worker = member->worker] { return worker->stats(); }));
+  impl_->shared->add_to(all, impl_->options.clock->steady_now());
+  return all;
 }
+
 std::shared_ptr<const RouteTable> Engine::table() const {
-  return impl_->worker->table();
+  return impl_->table;
 }
 const SourceClusters& Engine::source_clusters() const {
-  return impl_->worker->source_clusters;
+  return *impl_->source_clusters;
 }
 
 }  // namespace hcpnet::proxy

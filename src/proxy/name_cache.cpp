@@ -19,7 +19,7 @@ Resolve make_system_resolve(const asio::any_io_executor& executor) {
           if (ec) return resolved(ec);
           std::vector<Endpoint> endpoints;
           for (const auto& result : results) endpoints.push_back(from_asio(result.endpoint()));
-          resolved(std::move(endpoints));
+          resolved(Resolution(std::move(endpoints)));
         });
   };
 }
@@ -27,36 +27,60 @@ Resolve make_system_resolve(const asio::any_io_executor& executor) {
 void NameCache::resolve(const std::string& host, std::uint16_t port, Resolved resolved) {
   const Key key(host, port);
   Entry& entry = entries_[key];
-  if (!entry.endpoints.empty() && clock_.steady_now() < entry.fresh_until) return resolved(entry.endpoints);
+  if (!entry.endpoints.empty() && timers_.now() < entry.fresh_until) return resolved(Resolution(entry.endpoints));
   if (entry.waiting.size() >= kMaxWaiting) {
     ++failures_;
     return resolved(error_code(asio::error::host_not_found_try_again));
   }
   entry.waiting.push_back(std::move(resolved));
-  if (entry.waiting.size() > 1) return;
-  resolve_(host, port, [weak = weak_from_this(), key](Result<std::vector<Endpoint>> answer) {
+  if (!entry.is_asked) return ask(key);
+  if (!entry.endpoints.empty() && entry.waiting.size() == 1) lose_patience(key);  // the look-up is known to be slow
+}
+
+void NameCache::ask(const Key& key) {
+  Entry& entry = entries_[key];
+  entry.is_asked = true;
+  if (!entry.endpoints.empty()) {
+    timers_.after(kPatience, [weak = weak_from_this(), key] {
+      if (const auto self = weak.lock()) self->lose_patience(key);
+    });
+  }
+  resolve_(key.first, key.second, [weak = weak_from_this(), key](Result<Resolution> answer) {
     if (const auto self = weak.lock()) self->on_answer(key, std::move(answer));
   });
 }
 
-void NameCache::on_answer(const Key& key, Result<std::vector<Endpoint>> answer) {
+void NameCache::on_answer(const Key& key, Result<Resolution> answer) {
   Entry& entry = entries_[key];
-  if (answer && !answer->empty()) {
-    entry.endpoints = *answer;
-    entry.fresh_until = clock_.steady_now() + fresh_for_;
+  entry.is_asked = false;
+  if (answer && !answer->endpoints.empty()) {
+    entry.endpoints = std::move(answer->endpoints);
+    const auto time = answer->ttl ? std::chrono::milliseconds(std::min(*answer->ttl, kMostTime)) : fresh_for_;
+    entry.fresh_until = timers_.now() + std::max<std::chrono::milliseconds>(time, kLeastTime);
   } else {
     ++failures_;
-    entry.fresh_until = clock_.steady_now() + kRetryAfterFailure;
+    stale_answers_ += entry.endpoints.empty() ? 0 : entry.waiting.size();
+    entry.fresh_until = timers_.now() + kLeastTime;
   }
+  serve(entry, answer ? error_code(asio::error::host_not_found) : answer.error());
+}
+
+void NameCache::lose_patience(const Key& key) {
+  const auto entry = entries_.find(key);
+  if (entry == entries_.end() || !entry->second.is_asked || entry->second.endpoints.empty()) return;
+  stale_answers_ += entry->second.waiting.size();
+  serve(entry->second, {});
+}
+
+void NameCache::serve(Entry& entry, const error_code& failure) {
   // A callback may come back to this cache: work on copies.
   const std::vector<Resolved> waiting = std::exchange(entry.waiting, {});
   const std::vector<Endpoint> endpoints = entry.endpoints;
-  const error_code failure = answer ? error_code(asio::error::host_not_found) : answer.error();
   for (const Resolved& resolved : waiting) {
     if (endpoints.empty())
       resolved(failure);
     else
-      resolved(endpoints);
+      resolved(Resolution(endpoints));
   }
 }
 
@@ -65,8 +89,7 @@ void NameCache::retain(const RouteConfig& config) {
   for (const Backend& backend : config.backends) {
     if (backend.endpoints.empty()) used.emplace(backend.host, backend.port);
   }
-  std::erase_if(entries_,
-                [&](const auto& entry) { return entry.second.waiting.empty() && !used.contains(entry.first); });
+  std::erase_if(entries_, [&](const auto& entry) { return !entry.second.is_asked && !used.contains(entry.first); });
 }
 
 }  // namespace hcpnet::proxy

@@ -121,7 +121,7 @@ std::uint32_t NameIndex::find_exact(std::uint32_t scope, const FoldedName& name)
 }
 
 std::uint32_t NameIndex::find_wildcard(std::uint32_t scope, const FoldedName& name, std::size_t labels) const noexcept {
-  BOOST_ASSERT(labels < name.label_count());
+  BOOST_ASSERT(labels <= name.label_count());
   return find(keyed(name.hash(labels), scope, true), scope, true, name.suffix(labels));
 }
 

@@ -56,7 +56,7 @@ class NameIndex {
   void set_claims(std::uint32_t entry, ClaimSet claims) noexcept { entries_[entry].claims = std::move(claims); }
 
   [[nodiscard]] std::uint32_t find_exact(std::uint32_t scope, const FoldedName& name) const noexcept;
-  /// The wildcard whose "x" is exactly the last `labels` labels of the name; precondition: fewer than all.
+  /// The wildcard whose "x" is exactly the last `labels` labels of the name; precondition: not more than it has.
   [[nodiscard]] std::uint32_t find_wildcard(std::uint32_t scope, const FoldedName& name,
                                             std::size_t labels) const noexcept;
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/relay.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <boost/asio/error.hpp>
+#include <cerrno>
 #include <utility>
 
 namespace hcpnet::proxy {
@@ -10,6 +13,8 @@ namespace {
 
 /// Reads in a row before other connections get their turn.
 constexpr int kReadsPerTurn = 4;
+/// Below this copying is faster: the buffers stay in the cache.
+constexpr std::uint32_t kSpliceFromStreams = 24;
 
 asio::mutable_buffer as_buffer(const BufferPool::Buffer& buffer) {
   return {buffer.bytes().data(), buffer.bytes().size()};
@@ -22,8 +27,10 @@ Relay::Relay(std::shared_ptr<Worker> worker, ConnectionRecord record, tcp::socke
     : Connection(std::move(worker), std::move(record)),
       client_{std::move(client), CloseReason::client_reset, CloseReason::client_lost},
       backend_{std::move(backend), CloseReason::backend_reset, CloseReason::backend_lost},
-      to_backend_{client_, backend_, record_.bytes_to_backend, worker_->counters.bytes_to_backend},
-      to_client_{backend_, client_, record_.bytes_to_client, worker_->counters.bytes_to_client},
+      to_backend_{client_, backend_, record_.bytes_to_backend, worker_->counters.bytes_to_backend,
+                  record_.backend->bytes_to_backend},
+      to_client_{backend_, client_, record_.bytes_to_client, worker_->counters.bytes_to_client,
+                 record_.backend->bytes_to_client},
       idle_timeout_(idle_timeout) {}
 
 void Relay::start(std::span<const std::uint8_t> received) {
@@ -45,43 +52,105 @@ void Relay::wait_readable(Direction& d) {
 
 void Relay::on_readable(Direction& d) {
   for (int turn = 0; turn < kReadsPerTurn; ++turn) {
-    BufferPool::Buffer buffer = worker().buffers.borrow();
-    error_code ec;
-    const std::size_t count = d.from.socket.read_some(as_buffer(buffer), ec);
-    if (ec == asio::error::would_block) break;
-    if (ec == asio::error::eof) return on_end(d);
-    if (ec) return fail(d.from, ec);
-    const bool is_full = count == buffer.bytes().size();
-    touch();
-    d.pending = std::move(buffer);
-    d.begin = 0;
-    d.end = count;
-    if (!flush(d)) return;
-    if (!is_full) break;  // a short read emptied the socket: spare the one that would only say so
+    const Progress progress = is_splicing_better(d) ? splice_once(d) : copy_once(d);
+    if (progress == Progress::stopped) return;
+    if (progress == Progress::drained) break;
   }
   wait_readable(d);
 }
 
+bool Relay::is_splicing_better(const Direction& d) const noexcept {
+  return d.bulk_mark != 0 && worker().may_splice && worker().bulk.streams() >= kSpliceFromStreams;
+}
+
+Relay::Progress Relay::copy_once(Direction& d) {
+  BufferPool::Buffer buffer = worker().buffers.borrow();
+  error_code ec;
+  const std::size_t count = d.from.socket.read_some(as_buffer(buffer), ec);
+  if (ec == asio::error::would_block) return Progress::drained;
+  if (ec) {
+    ec == asio::error::eof ? on_end(d) : fail(d.from, ec);
+    return Progress::stopped;
+  }
+  const bool is_full = count == buffer.bytes().size();
+  if (is_full)
+    worker().bulk.note(d.bulk_mark, worker().timers.now());
+  else
+    d.bulk_mark = 0;
+  touch();
+  d.pending = std::move(buffer);
+  d.begin = 0;
+  d.end = count;
+  if (!flush(d)) return Progress::stopped;
+  return is_full ? Progress::more : Progress::drained;  // a short read emptied the socket
+}
+
+Relay::Progress Relay::splice_once(Direction& d) {
+  d.pipe = worker().pipes.borrow();
+  if (!d.pipe) return copy_once(d);
+  const ssize_t count = ::splice(d.from.socket.native_handle(), nullptr, d.pipe.ends().write, nullptr,
+                                 PipePool::kPipeBytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+  if (count <= 0) {
+    const int error = count == 0 ? 0 : errno;
+    d.pipe.release();
+    if (error == EAGAIN) return Progress::drained;
+    error == 0 ? on_end(d) : fail(d.from, error_code(error, boost::system::system_category()));
+    return Progress::stopped;
+  }
+  d.pipe.held = static_cast<std::size_t>(count);
+  if (d.pipe.held >= BufferPool::kBufferBytes)
+    worker().bulk.note(d.bulk_mark, worker().timers.now());
+  else
+    d.bulk_mark = 0;
+  touch();
+  return flush_pipe(d) ? Progress::more : Progress::stopped;
+}
+
 bool Relay::flush(Direction& d) {
+  if (d.pipe) return flush_pipe(d);
   while (d.begin < d.end) {
     error_code ec;
     const auto rest = d.pending.bytes().subspan(d.begin, d.end - d.begin);
     const std::size_t count = d.to.socket.write_some(asio::buffer(rest.data(), rest.size()), ec);
-    if (ec == asio::error::would_block) {
-      watch_for_reset(d.from);  // nobody reads it while this lasts
-      wait_writable(d);
-      return false;
-    }
+    if (ec == asio::error::would_block) return hold(d);
     if (ec) {
       fail_on_write(d, ec);
       return false;
     }
     d.begin += count;
-    d.record_bytes += count;
-    d.counter += count;
+    count_bytes(d, count);
   }
   d.pending.release();
   return true;
+}
+
+bool Relay::flush_pipe(Direction& d) {
+  while (d.pipe.held > 0) {
+    const ssize_t count = ::splice(d.pipe.ends().read, nullptr, d.to.socket.native_handle(), nullptr, d.pipe.held,
+                                   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+    if (count < 0 && errno == EAGAIN) return hold(d);
+    if (count <= 0) {
+      fail_on_write(
+          d, count == 0 ? error_code(asio::error::broken_pipe) : error_code(errno, boost::system::system_category()));
+      return false;
+    }
+    d.pipe.held -= static_cast<std::size_t>(count);
+    count_bytes(d, static_cast<std::size_t>(count));
+  }
+  d.pipe.release();
+  return true;
+}
+
+bool Relay::hold(Direction& d) {
+  watch_for_reset(d.from);  // nobody reads it while this lasts
+  wait_writable(d);
+  return false;
+}
+
+void Relay::count_bytes(Direction& d, std::size_t count) noexcept {
+  d.record_bytes += count;
+  d.counter += count;
+  d.backend_counter.fetch_add(count, std::memory_order_relaxed);
 }
 
 void Relay::wait_writable(Direction& d) {
@@ -116,7 +185,7 @@ void Relay::on_disturbance(Side& side) {
   const Direction& d = &side == &client_ ? to_backend_ : to_client_;
   // Being read again: the reader delivers what came before the reset. Asking for the error here would take it away from
   // him.
-  if (!d.has_ended && d.begin == d.end) return;
+  if (!d.has_ended && d.is_flushed()) return;
   int pending = 0;
   socklen_t size = sizeof pending;
   static_cast<void>(::getsockopt(side.socket.native_handle(), SOL_SOCKET, SO_ERROR, &pending, &size));
@@ -140,15 +209,14 @@ void Relay::fail_on_write(Direction& d, const error_code& ec) {
 /// A side that resets may have answered first: what it sent is still in our socket, and reading delivers it before the
 /// error. A server that refuses a request without having read all of it ends like this.
 void Relay::rescue(Direction& d) {
-  if (d.has_ended || d.begin < d.end) return;
+  if (d.has_ended || !d.is_flushed()) return;
   const BufferPool::Buffer buffer = worker().buffers.borrow();
   for (;;) {
     error_code ec;
     const std::size_t count = d.from.socket.read_some(as_buffer(buffer), ec);
     if (ec) return;
     const std::size_t written = d.to.socket.write_some(asio::buffer(buffer.bytes().data(), count), ec);
-    d.record_bytes += written;
-    d.counter += written;
+    count_bytes(d, written);
     if (ec || written < count) return;  // the reset overtakes the rest, as it may between two hosts
   }
 }
@@ -165,6 +233,8 @@ void Relay::shut(CloseReason reason) {
   close_orderly(backend_.socket);
   to_backend_.pending.release();
   to_client_.pending.release();
+  to_backend_.pipe.release();
+  to_client_.pipe.release();
   finish(reason);
 }
 

@@ -20,9 +20,11 @@ namespace hcpnet::proxy {
 ///   any --idle_timeout, close()--> closed
 ///
 /// Each direction waits for readability, borrows a buffer, and writes what it read; it reads no further before all of
-/// that is written, so a slow receiver stops its sender and costs one buffer at most. Relaying has no deadline unless
-/// the backend has an idle_timeout: watches are silent for hours. TCP keepalive finds peers that vanished. Half-closed
-/// has none either, for the same reason.
+/// that is written, so a slow receiver stops its sender and costs one buffer at most. Where many streams are busy at
+/// the same time, one that fills its buffer is spliced through a pipe of the kernel instead, which is cheaper then:
+/// buffers of all of them would not stay in the processor's cache. Relaying has no deadline unless the backend has an
+/// idle_timeout: watches are silent for hours. TCP keepalive finds peers that vanished. Half-closed has none either,
+/// for the same reason.
 class Relay final : public Connection {
  public:
   using IdleTimeout = std::optional<std::chrono::milliseconds>;
@@ -45,21 +47,38 @@ class Relay final : public Connection {
     Side& to;
     std::uint64_t& record_bytes;
     std::uint64_t& counter;
+    Counter& backend_counter;
     BufferPool::Buffer pending = {};  ///< read and not yet written: bytes [begin, end)
     std::size_t begin = 0;
     std::size_t end = 0;
+    PipePool::Pipe pipe = {};     ///< spliced into and not yet out of; instead of `pending`
+    std::uint32_t bulk_mark = 0;  ///< of the worker's BulkMeter
     bool has_ended = false;
+    [[nodiscard]] bool is_flushed() const noexcept { return begin == end && pipe.held == 0; }
   };
 
   [[nodiscard]] std::shared_ptr<Relay> self() { return std::static_pointer_cast<Relay>(shared_from_this()); }
   Direction& opposite(const Direction& d) noexcept { return &d == &to_backend_ ? to_client_ : to_backend_; }
 
+  /// What came of one read.
+  enum class Progress : std::uint8_t {
+    more,     ///< the socket may have more
+    drained,  ///< it has none for now
+    stopped,  ///< the tunnel has ended, or waits for the receiver
+  };
   void wait_readable(Direction& d);
+  [[nodiscard]] bool is_splicing_better(const Direction& d) const noexcept;
+  [[nodiscard]] Progress copy_once(Direction& d);
+  [[nodiscard]] Progress splice_once(Direction& d);
   void on_readable(Direction& d);
   void wait_writable(Direction& d);
   void on_writable(Direction& d);
   /// Writes what is pending. True when nothing is left; otherwise it waits, or the tunnel has ended.
   bool flush(Direction& d);
+  bool flush_pipe(Direction& d);
+  /// The receiver takes no more for now: false.
+  bool hold(Direction& d);
+  static void count_bytes(Direction& d, std::size_t count) noexcept;
   void on_end(Direction& d);
   void watch_for_reset(Side& side);
   void on_disturbance(Side& side);

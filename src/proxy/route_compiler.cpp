@@ -11,7 +11,7 @@
 namespace hcpnet::proxy {
 namespace {
 
-constexpr std::uint32_t kFirstAllowListScope = 65536;
+constexpr std::uint32_t kFirstAllowListScope = 2 * 65536;
 
 std::string quoted(std::string_view text) {
   return '"' + std::string(text) + '"';
@@ -96,7 +96,8 @@ class Compiler {
 
   void add_route(std::uint32_t index) {
     Route& route = config_.routes[index];
-    PortClaims& port = ports_[route.port];
+    const std::uint32_t scope = port_scope(route.port, route.protocol);
+    PortClaims& port = ports_[scope];
     const auto backend = backends_.find(route.backend);
     out_.route_backends.push_back(backend == backends_.end() ? nullptr : backend->second);
     if (backend == backends_.end()) {
@@ -108,7 +109,7 @@ class Compiler {
     }
     for (std::size_t i = 0; i < route.names.size(); ++i) {
       if (!check_name(route.names[i], "/routes", index, "/names", i)) continue;
-      claims_.push_back({out_.names.add(route.port, route.names[i]), index});
+      claims_.push_back({out_.names.add(scope, route.names[i]), index});
       port.max_wildcard_labels = std::max(port.max_wildcard_labels, wildcard_labels(route.names[i]));
     }
     if (route.no_sni) port.no_sni.push_back(index);
@@ -131,11 +132,15 @@ class Compiler {
     return "route " + std::to_string(route) + " (backend " + quoted(config_.routes[route].backend) + ")";
   }
 
-  ClaimSet settle(std::uint16_t port, std::string_view what, std::span<const std::uint32_t> claimants) {
+  static std::string describe_port(std::uint32_t scope) {
+    return std::to_string(scope & 0xFFFF) + (scope > 0xFFFF ? " (UDP)" : "");
+  }
+
+  ClaimSet settle(std::uint32_t scope, std::string_view what, std::span<const std::uint32_t> claimants) {
     return {config_.routes, claimants, [&](const Conflict& conflict) {
               problem("/routes/" + std::to_string(conflict.second_route), "duplicate-route",
                       describe(conflict.first_route) + " and " + describe(conflict.second_route) + " both claim " +
-                          std::string(what) + " on port " + std::to_string(port) + " for " + conflict.scope);
+                          std::string(what) + " on port " + describe_port(scope) + " for " + conflict.scope);
             }};
   }
 
@@ -150,32 +155,34 @@ class Compiler {
       if (claimants.size() == 1 && route.source.is_everyone()) {
         out_.names.set_claims(entry, ClaimSet(claimants.front()));
       } else {
-        out_.names.set_claims(entry, settle(route.port, quoted(out_.names.pattern(entry)), claimants));
+        out_.names.set_claims(
+            entry, settle(port_scope(route.port, route.protocol), quoted(out_.names.pattern(entry)), claimants));
       }
     }
   }
 
   void settle_ports() {
-    for (const auto& [port, claims] : ports_) {
+    for (const auto& [scope, claims] : ports_) {
       PortRules& rules = out_.ports.emplace_back();
-      rules.port = port;
+      rules.scope = scope;
       rules.max_wildcard_labels = claims.max_wildcard_labels;
-      rules.no_sni = settle(port, "connections without a server name", claims.no_sni);
-      rules.other_sni = settle(port, "connections with an unknown server name", claims.other_sni);
-      rules.not_tls = settle(port, "connections that are not TLS", claims.not_tls);
+      rules.no_sni = settle(scope, "connections without a server name", claims.no_sni);
+      rules.other_sni = settle(scope, "connections with an unknown server name", claims.other_sni);
+      rules.not_tls = settle(scope, "connections that are not TLS", claims.not_tls);
     }
-    std::ranges::sort(out_.ports, {}, &PortRules::port);
+    std::ranges::sort(out_.ports, {}, &PortRules::scope);
   }
 
   void add_allow_lists() {
-    std::set<Endpoint> seen;
+    std::set<std::pair<Endpoint, Protocol>> seen;
     for (std::size_t i = 0; i < config_.listeners.size(); ++i) {
       Listener& listener = config_.listeners[i];
       const std::string path = "/listeners/" + std::to_string(i);
-      if (!seen.insert(listener.address).second) {
+      if (!seen.emplace(listener.address, protocol_of(listener.kind)).second) {
         problem(path + "/address", "duplicate-listener", "two listeners have this address",
                 listener.address.to_string());
       }
+      check_dial_addresses(listener, path);
       if (listener.only_names.empty()) continue;
       AllowList& list = out_.allow_lists.emplace_back();
       list.listener = listener.address;
@@ -189,19 +196,26 @@ class Compiler {
     std::ranges::sort(out_.allow_lists, {}, &AllowList::listener);
   }
 
+  void check_dial_addresses(const Listener& listener, const std::string& path) {
+    const auto is_v4 = [](const IpAddress& address) { return address.is_v4(); };
+    const auto v4 = std::ranges::count_if(listener.dial_from, is_v4);
+    if (v4 <= 1 && std::ssize(listener.dial_from) - v4 <= 1) return;
+    problem(path + "/dial_from", "bad-dial-address", "more than one address of a family");
+  }
+
   CompiledRoutes& out_;
   RouteConfig& config_;
   std::unordered_map<std::string_view, const Backend*> backends_;
-  std::unordered_map<std::uint16_t, PortClaims> ports_;
+  std::unordered_map<std::uint32_t, PortClaims> ports_;
   std::vector<Claim> claims_;
   Diagnostics problems_;
 };
 
 }  // namespace
 
-const PortRules* CompiledRoutes::find_port(std::uint16_t port) const noexcept {
-  const auto found = std::ranges::lower_bound(ports, port, {}, &PortRules::port);
-  return found != ports.end() && found->port == port ? &*found : nullptr;
+const PortRules* CompiledRoutes::find_port(std::uint32_t scope) const noexcept {
+  const auto found = std::ranges::lower_bound(ports, scope, {}, &PortRules::scope);
+  return found != ports.end() && found->scope == scope ? &*found : nullptr;
 }
 
 const AllowList* CompiledRoutes::find_allow_list(const Endpoint& listener) const noexcept {

@@ -56,9 +56,9 @@ class Search {
       : routes_(routes), rules_(rules), client_(source, clusters) {}
 
   Decision by_name(const FoldedName& name) noexcept {
-    if (try_entry(routes_.names.find_exact(rules_.port, name), Rule::exact)) return decision_;
+    if (try_entry(routes_.names.find_exact(rules_.scope, name), Rule::exact)) return decision_;
     for (std::size_t labels = longest(name, rules_.max_wildcard_labels); labels > 0; --labels) {
-      if (try_entry(routes_.names.find_wildcard(rules_.port, name, labels), Rule::wildcard)) return decision_;
+      if (try_entry(routes_.names.find_wildcard(rules_.scope, name, labels), Rule::wildcard)) return decision_;
     }
     return nameless(rules_.other_sni, Rule::other_sni);
   }
@@ -126,9 +126,9 @@ Result<std::shared_ptr<const RouteTable>, Diagnostics> RouteTable::build(RouteCo
 }
 
 Decision RouteTable::find(const Endpoint& listener, Greeting greeting, std::string_view server_name,
-                          const IpAddress& source, const SourceClusters& clusters) const noexcept {
-  const PortRules* rules = impl_->find_port(listener.port);
-  const AllowList* allow_list = impl_->find_allow_list(listener);
+                          const IpAddress& source, const SourceClusters& clusters, Protocol protocol) const noexcept {
+  const PortRules* rules = impl_->find_port(port_scope(listener.port, protocol));
+  const AllowList* allow_list = protocol == Protocol::tcp ? impl_->find_allow_list(listener) : nullptr;
   if (greeting == Greeting::name) return find_by_name(*impl_, allow_list, rules, server_name, source, clusters);
   if (greeting == Greeting::unusable_name) return {nullptr, Rule::unusable_name, {}};
   if (allow_list != nullptr) return {nullptr, Rule::name_not_allowed, {}};
@@ -136,6 +136,25 @@ Decision RouteTable::find(const Endpoint& listener, Greeting greeting, std::stri
   Search search(*impl_, *rules, source, clusters);
   return greeting == Greeting::no_name ? search.nameless(rules->no_sni, Rule::no_sni)
                                        : search.nameless(rules->not_tls, Rule::not_tls);
+}
+
+bool RouteTable::has_route(std::uint16_t port, Rule rule, std::string_view matched, std::string_view backend,
+                           Protocol protocol) const noexcept {
+  const PortRules* rules = impl_->find_port(port_scope(port, protocol));
+  if (rules == nullptr) return false;
+  const auto leads_there = [&](const ClaimSet& claims) {
+    return claims.any_of([&](std::uint32_t route) { return impl_->route_backends[route]->name == backend; });
+  };
+  if (rule == Rule::no_sni) return leads_there(rules->no_sni);
+  if (rule == Rule::other_sni) return leads_there(rules->other_sni);
+  if (rule == Rule::not_tls) return leads_there(rules->not_tls);
+  if (rule == Rule::wildcard && is_wildcard(matched)) matched.remove_prefix(2);
+  const FoldedName name(matched);
+  if (!name.is_valid()) return false;
+  // A wildcard is looked up by what follows its "*.", which is all of this name.
+  const std::uint32_t entry = rule == Rule::exact ? impl_->names.find_exact(rules->scope, name)
+                                                  : impl_->names.find_wildcard(rules->scope, name, name.label_count());
+  return entry != NameIndex::kNone && leads_there(impl_->names.claims(entry));
 }
 
 const RouteConfig& RouteTable::config() const noexcept {

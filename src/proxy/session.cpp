@@ -5,21 +5,37 @@
 #include <boost/asio/error.hpp>
 #include <utility>
 
+#include "proxy/admission.hpp"
 #include "proxy/relay.hpp"
 
 namespace hcpnet::proxy {
+namespace {
 
-Session::Session(std::shared_ptr<Worker> worker, ConnectionRecord record, tcp::socket client)
+std::size_t max_greeting_bytes(const EngineOptions& options) noexcept {
+  return std::min(options.max_hello_bytes, tls::kLargestHelloBytes);
+}
+
+}  // namespace
+
+Session::Session(std::shared_ptr<Worker> worker, ConnectionRecord record, std::shared_ptr<const Listener> listener,
+                 tcp::socket client)
     : Connection(std::move(worker), std::move(record)),
+      listener_(std::move(listener)),
       client_(std::move(client)),
-      backend_socket_(worker_->executor),
-      reader_(tls::ClientHelloLimits{.max_bytes = worker_->options.max_hello_bytes}) {}
+      inspector_(listener_->kind, max_greeting_bytes(worker_->options)),
+      dialer_(*worker_, this, [](void* session, Dialer::Outcome outcome) {
+        static_cast<Session*>(session)->on_dialled(std::move(outcome));
+      }) {}
 
 void Session::start() {
+  const auto keep = shared_from_this();
   error_code ignored;
   client_.non_blocking(true, ignored);
+  expects_header_ = contains(listener_->trusted_proxies, record_.client.address);
+  if (!expects_header_ && !admit_client()) return;
   set_deadline(worker().options.inspect_timeout, &Session::on_inspect_timeout);
-  read_hello();
+  if (!expects_header_ && inspector_.is_blind()) return choose(Greeting::not_tls);
+  read_greeting();
 }
 
 void Session::set_deadline(std::chrono::milliseconds after, void (Session::*on_deadline)()) {
@@ -30,39 +46,74 @@ void Session::set_deadline(std::chrono::milliseconds after, void (Session::*on_d
   });
 }
 
-void Session::read_hello() {
+void Session::read_greeting() {
   error_code ec;
   {
     const BufferPool::Buffer buffer = worker().buffers.borrow();
-    const std::size_t room = std::min(worker().options.max_hello_bytes, tls::kLargestHelloBytes) - received_.size();
-    const std::size_t count = client_.read_some(asio::buffer(buffer.bytes().data(), room), ec);
+    const std::size_t most = max_greeting_bytes(worker().options) + (expects_header_ ? kMaxProxyHeaderBytes : 0);
+    const std::size_t count = client_.read_some(asio::buffer(buffer.bytes().data(), most - received_.size()), ec);
     received_.insert(received_.end(), buffer.bytes().begin(),
                      buffer.bytes().begin() + static_cast<std::ptrdiff_t>(count));
   }
-  if (ec == asio::error::would_block) return wait_for_hello();
+  if (ec == asio::error::would_block) return wait_for_greeting();
   if (!ec) return on_received();
   ++worker().counters.closed_before_hello;
   close(CloseReason::hello_incomplete);
 }
 
-void Session::wait_for_hello() {
+void Session::wait_for_greeting() {
   client_.async_wait(tcp::socket::wait_read, [self = self()](const error_code& ec) {
-    if (!ec && !self->is_closed_) self->read_hello();
+    if (!ec && !self->is_closed_) self->read_greeting();
   });
 }
 
 void Session::on_received() {
-  Result<tls::ClientHello> hello = reader_.read(received_);
-  if (hello) {
-    record_.server_name = std::move(hello->server_name);
-    return choose(greeting_of(record_.server_name));
+  if (expects_header_ && !take_proxy_header()) return;
+  if (received_.empty() && !inspector_.is_blind()) return wait_for_greeting();
+  inspect();
+}
+
+/// False when there is nothing to inspect yet, or never.
+bool Session::take_proxy_header() {
+  const Result<ProxyHeader> header = parse_proxy_header(received_);
+  if (header.has_error() && header.error() == Errc::need_more) {
+    wait_for_greeting();
+    return false;
   }
-  const error_code ec = hello.error();
-  if (ec == tls::Errc::need_more) return wait_for_hello();
-  if (ec == tls::Errc::not_tls) return choose(Greeting::not_tls);
-  if (ec == tls::Errc::too_large) {
-    ++worker().counters.hello_too_large;
-    return close(CloseReason::hello_too_large);
+  if (!header) {
+    ++worker().counters.proxy_header_refused;
+    close(CloseReason::proxy_header);
+    return false;
+  }
+  expects_header_ = false;
+  received_.erase(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(header->consumed_bytes));
+  if (header->addresses) {
+    record_.client = header->addresses->source;
+    destination_ = header->addresses->destination;
+  }
+  return admit_client();
+}
+
+/// False: the client may not connect here, and it was closed.
+bool Session::admit_client() {
+  const std::optional<CloseReason> refusal = admit(worker(), *listener_, record_);
+  if (refusal) close(*refusal);
+  return !refusal;
+}
+
+void Session::inspect() {
+  Inspector::Finding finding = inspector_.read(received_);
+  switch (finding.verdict) {
+    case Inspector::Verdict::need_more:
+      return wait_for_greeting();
+    case Inspector::Verdict::known:
+      record_.server_name = std::move(finding.server_name);
+      return choose(finding.greeting);
+    case Inspector::Verdict::too_large:
+      ++worker().counters.hello_too_large;
+      return close(CloseReason::hello_too_large);
+    case Inspector::Verdict::malformed:
+      break;
   }
   ++worker().counters.hello_malformed;
   close(CloseReason::hello_malformed);
@@ -70,116 +121,93 @@ void Session::on_received() {
 
 void Session::on_inspect_timeout() {
   ++worker().counters.inspect_timeouts;
+  ++record_.listener->inspect_timeouts;
   close(CloseReason::inspect_timeout);
 }
 
 void Session::choose(Greeting greeting) {
   table_ = worker().table();
-  const Decision decision = table_->find(record_.listener, greeting, record_.server_name.value_or(""),
-                                         record_.client.address, worker().source_clusters);
-  record_.rule = decision.rule;
-  ++worker().decisions[static_cast<std::size_t>(decision.rule)];
-  if (decision.backend == nullptr) return close(reason_for(greeting, decision.rule));
-  backend_ = decision.backend;
-  record_.backend = backend_->name;
-  EngineStats::PerBackend& counts = worker().counters.backends[backend_->name];
-  ++counts.total;
-  ++counts.active;
+  backend_ = decide(worker(), *table_, record_, greeting);
+  if (backend_ == nullptr) return close(reason_for(greeting, *record_.rule));
+  BackendState& state = *record_.backend;
+  turn_ = state.total;
+  // Counted first and judged then, so that workers cannot pass the limit together.
+  if (backend_->max_connections > 0 && state.active > backend_->max_connections) {
+    ++worker().counters.backend_limit_refused;
+    ++state.limit_refused;
+    return close(CloseReason::backend_limit);
+  }
   find_endpoints();
 }
 
 void Session::find_endpoints() {
-  if (!backend_->endpoints.empty()) {
-    set_candidates(backend_->endpoints);
-    return connect_next();
-  }
+  if (!backend_->endpoints.empty()) return dial(backend_->endpoints);
   set_deadline(backend_->connect_timeout, &Session::on_resolve_timeout);
-  worker().names->resolve(backend_->host, backend_->port,
-                          [self = self()](const Result<std::vector<Endpoint>>& endpoints) {
-                            if (!self->is_closed_) self->on_resolved(endpoints);
-                          });
+  worker().names->resolve(backend_->host, backend_->port, [self = self()](const Result<Resolution>& answer) {
+    if (!self->is_closed_) self->on_resolved(answer);
+  });
 }
 
-void Session::on_resolved(const Result<std::vector<Endpoint>>& endpoints) {
-  keep_alive_.reset();
-  if (!endpoints) return fail_backend(CloseReason::resolve_failed);
-  set_candidates(*endpoints);
-  connect_next();
+void Session::on_resolved(const Result<Resolution>& answer) {
+  if (!answer) return fail_backend(CloseReason::resolve_failed);
+  dial(answer->endpoints);
 }
 
 void Session::on_resolve_timeout() {
   fail_backend(CloseReason::resolve_failed);
 }
 
-/// In rotation, so that all endpoints share the work.
-void Session::set_candidates(const std::vector<Endpoint>& endpoints) {
-  const std::size_t count = std::min(endpoints.size(), worker().options.max_connect_attempts);
-  const std::uint64_t first = worker().counters.backends[record_.backend].total;
-  candidates_.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) candidates_.push_back(endpoints[(first + i) % endpoints.size()]);
+void Session::dial(std::span<const Endpoint> endpoints) {
+  worker().timers.cancel(deadline_);  // each endpoint has its own
+  const std::uint64_t random = std::uint64_t{worker().random()} << 32 | worker().random();
+  dialer_.start(shared_from_this(),
+                {*backend_, *record_.backend, listener_->dial_from,
+                 record_.backend->choose(*backend_, endpoints, worker().options.max_connect_attempts,
+                                         worker().timers.now(), turn_, random)});
 }
 
-void Session::connect_next() {
-  if (attempt_ == candidates_.size()) return fail_backend(last_failure_);
-  const Endpoint& endpoint = candidates_[attempt_++];
-  record_.endpoint = endpoint;
-  if (worker().is_own_address(endpoint)) {
-    ++worker().counters.loops_refused;
-    return on_endpoint_failure(CloseReason::loop, "it is this proxy itself");
+void Session::on_dialled(Dialer::Outcome outcome) {
+  if (outcome.is_connected) {
+    record_.endpoint = std::move(outcome.endpoint);
+    ++record_.endpoint->total;
+    ++record_.endpoint->active;
+    return become_relay(std::move(outcome.socket));
   }
-  connect(endpoint);
-}
-
-void Session::connect(const Endpoint& endpoint) {
-  const tcp::endpoint address = to_asio(endpoint);
-  error_code ec;
-  backend_socket_.open(address.protocol(), ec);
-  if (ec) return on_endpoint_failure(CloseReason::connect_failed, ec.message());
-  set_deadline(backend_->connect_timeout, &Session::on_connect_timeout);
-  backend_socket_.async_connect(address, [self = self(), attempt = attempt_](const error_code& result) {
-    // A late answer of an endpoint that was given up, or of a closed session, is nobody's business.
-    if (!self->is_closed_ && self->attempt_ == attempt) self->on_connected(result);
-  });
-}
-
-void Session::on_connected(const error_code& ec) {
-  if (!ec) return become_relay();
-  on_endpoint_failure(CloseReason::connect_failed, ec.message());
-}
-
-void Session::on_connect_timeout() {
-  ++worker().counters.connect_timeouts;
-  on_endpoint_failure(CloseReason::connect_timeout, "no answer in time");
-}
-
-void Session::on_endpoint_failure(CloseReason reason, std::string_view cause) {
-  ++worker().counters.endpoint_failures;
-  last_failure_ = reason;
-  close_orderly(backend_socket_);
-  if (worker().options.log.is_enabled()) {
-    worker().options.log.debug("endpoint failed", {{"backend", record_.backend},
-                                                   {"endpoint", record_.endpoint->to_string()},
-                                                   {"reason", std::string(to_string(reason))},
-                                                   {"cause", std::string(cause)}});
-  }
-  connect_next();
+  if (outcome.endpoint) record_.tried = outcome.endpoint->address;
+  fail_backend(outcome.failure);
 }
 
 void Session::fail_backend(CloseReason reason) {
   ++worker().counters.connect_failures;
-  ++worker().counters.backends[record_.backend].connect_failures;
+  ++record_.backend->connect_failures;
   close(reason);
 }
 
-void Session::become_relay() {
+/// The send buffer of a new connection holds far more than a header.
+error_code Session::send_proxy_header(tcp::socket& backend) {
+  error_code ec;
+  if (backend_->proxy_header == ProxyHeaderVersion::none) return ec;
+  if (!destination_) {
+    const tcp::endpoint local = client_.local_endpoint(ec);
+    if (ec) return ec;
+    destination_ = from_asio(local);
+  }
+  const auto header = encode_proxy_header(backend_->proxy_header, {record_.client, *destination_});
+  const std::size_t sent = backend.write_some(asio::buffer(header), ec);
+  return ec || sent == header.size() ? ec : error_code(asio::error::no_buffer_space);
+}
+
+void Session::become_relay(tcp::socket backend) {
+  error_code ec;
+  backend.non_blocking(true, ec);
+  set_tcp_options(backend.native_handle(), worker().options);
+  if (send_proxy_header(backend)) return fail_backend(CloseReason::connect_failed);
   is_closed_ = true;
   const auto keep = shared_from_this();
   worker().timers.cancel(deadline_);
-  error_code ignored;
-  backend_socket_.non_blocking(true, ignored);
-  set_tcp_options(backend_socket_.native_handle(), worker().options);
-  const auto relay = std::make_shared<Relay>(worker_, std::move(record_), std::move(client_),
-                                             std::move(backend_socket_), backend_->idle_timeout);
+  const auto relay = std::make_shared<Relay>(worker_, std::move(record_), std::move(client_), std::move(backend),
+                                             backend_->idle_timeout);
+  relay->doomed_at = doomed_at;
   hand_over();
   relay->start(received_);
 }
@@ -187,10 +215,9 @@ void Session::become_relay() {
 void Session::close(CloseReason reason) {
   if (std::exchange(is_closed_, true)) return;
   const auto keep = shared_from_this();
-  keep_alive_.reset();
   worker().timers.cancel(deadline_);
+  dialer_.cancel();
   close_orderly(client_);
-  close_orderly(backend_socket_);
   finish(reason);
 }
 

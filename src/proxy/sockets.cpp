@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <boost/asio/error.hpp>
+#include <cerrno>
 
 namespace hcpnet::proxy {
 namespace {
@@ -38,6 +39,19 @@ void set_tcp_options(int socket, const EngineOptions& options) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(options.keepalive_idle.count()));
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(options.keepalive_interval.count()));
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, options.keepalive_probes);
+}
+
+error_code share_port(int socket) noexcept {
+  const int enabled = 1;
+  if (::setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &enabled, sizeof enabled) == 0) return {};
+  return {errno, boost::system::system_category()};
+}
+
+error_code bind_to_interface(int socket, const std::string& interface) noexcept {
+  if (interface.empty()) return {};
+  const auto size = static_cast<socklen_t>(interface.size());
+  if (::setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, interface.data(), size) == 0) return {};
+  return {errno, boost::system::system_category()};
 }
 
 void close_with_reset(tcp::socket& socket) {

@@ -4,6 +4,7 @@
 #include <hcpnet/net.hpp>
 #include <hcpnet/proxy/engine.hpp>
 #include <hcpnet/result.hpp>
+#include <string>
 
 namespace hcpnet::proxy {
 
@@ -17,6 +18,12 @@ using asio::ip::tcp;
 /// TCP_NODELAY and keepalive. Set on a listening socket they hold for all that it accepts. A socket whose peer is gone
 /// already refuses some of it; its next read reports that.
 void set_tcp_options(int socket, const EngineOptions& options) noexcept;
+
+/// Other sockets may be bound to the same address and port, and the kernel shares connections out among them
+/// (SO_REUSEPORT).
+[[nodiscard]] error_code share_port(int socket) noexcept;
+/// What does not arrive by this network interface is not for this socket (SO_BINDTODEVICE); empty: no matter.
+[[nodiscard]] error_code bind_to_interface(int socket, const std::string& interface) noexcept;
 
 /// Closes with RST instead of FIN: the peer must not take a broken transfer for a complete one (RFC 9293 section 3.6).
 void close_with_reset(tcp::socket& socket);

@@ -5,31 +5,69 @@
 #include <boost/asio/post.hpp>
 
 #include "proxy/connection.hpp"
+#include "proxy/dns_resolve.hpp"
 #include "proxy/sockets.hpp"
 
 namespace hcpnet::proxy {
+namespace {
 
-Worker::Worker(asio::any_io_executor executor_, EngineOptions options_)
+Resolve make_default_resolve(const asio::any_io_executor& executor, Clock& clock) {
+  return make_dns_resolve(executor, clock, servers_of_resolv_conf("/etc/resolv.conf"), make_system_resolve(executor));
+}
+
+}  // namespace
+
+Worker::Worker(asio::any_io_executor executor_, EngineOptions options_, std::shared_ptr<SharedState> shared_)
     : executor(std::move(executor_)),
       options(std::move(options_)),
+      shared(std::move(shared_)),
       timers(executor, *options.clock),
-      names(std::make_shared<NameCache>(options.resolve ? options.resolve : make_system_resolve(executor),
-                                        *options.clock, options.resolve_cache_time)) {}
+      names(std::make_shared<NameCache>(
+          options.resolve ? options.resolve : make_default_resolve(executor, *options.clock), timers,
+          options.resolve_cache_time)) {}
 
 void Worker::set_table(std::shared_ptr<const RouteTable> table) {
   table_ = std::move(table);
   names->retain(table_->config());
-  // Counters of backends that are gone would pile up from reload to reload.
-  std::map<std::string, EngineStats::PerBackend> kept;
-  for (const Backend& backend : table_->config().backends) kept.try_emplace(backend.name);
-  for (auto& [name, counts] : counters.backends) {
-    const auto found = kept.find(name);
-    if (found != kept.end())
-      found->second = counts;
-    else if (counts.active > 0)
-      kept.emplace(name, counts);
+  backends_.clear();
+  doom_removed_routes();
+}
+
+const std::shared_ptr<BackendState>& Worker::backend(const std::string& name) {
+  auto& state = backends_[name];
+  if (!state) state = shared->backend(name);
+  return state;
+}
+
+/// A reload may take a route away and the next bring it back: only what stays away ends.
+void Worker::doom_removed_routes() {
+  for (Connection* connection : connections_) {
+    if (connection->has_route_in(*table_))
+      connection->doomed_at.reset();
+    else if (!connection->doomed_at)
+      connection->doomed_at = timers.now() + options.removed_route_timeout;
   }
-  counters.backends = std::move(kept);
+  close_doomed();
+}
+
+void Worker::close_doomed() {
+  timers.cancel(doom_timer_);
+  std::vector<std::shared_ptr<Connection>> due;
+  std::optional<Clock::SteadyTime> next;
+  for (Connection* connection : connections_) {
+    if (!connection->doomed_at) continue;
+    if (*connection->doomed_at <= timers.now())
+      due.push_back(connection->shared_from_this());
+    else if (!next || *connection->doomed_at < *next)
+      next = connection->doomed_at;
+  }
+  counters.routes_removed += due.size();
+  if (next) {
+    doom_timer_ = timers.at(*next, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->close_doomed();
+    });
+  }
+  for (const auto& connection : due) connection->close(CloseReason::route_removed);
 }
 
 bool Worker::is_own_address(const Endpoint& endpoint) const {
@@ -48,9 +86,9 @@ void Worker::remove(Connection& connection) {
 
 EngineStats Worker::stats() const {
   EngineStats stats = counters;
-  stats.active = connections_.size();
-  stats.buffers_in_use = buffers.lent();
+  stats.buffers_in_use = buffers.lent() + pipes.lent();
   stats.resolve_failures = names->failures();
+  stats.stale_answers = names->stale_answers();
   for (std::size_t i = 0; i < decisions.size(); ++i) {
     stats.decisions.emplace(to_string(static_cast<Rule>(i)), decisions[i]);
   }

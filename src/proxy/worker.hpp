@@ -5,44 +5,58 @@
 #include <functional>
 #include <hcpnet/proxy/engine.hpp>
 #include <memory>
+#include <random>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "proxy/buffer_pool.hpp"
+#include "proxy/bulk_meter.hpp"
 #include "proxy/close_reason.hpp"
 #include "proxy/name_cache.hpp"
+#include "proxy/pipe_pool.hpp"
+#include "proxy/shared_state.hpp"
 #include "runtime/timer_queue.hpp"
 
 namespace hcpnet::proxy {
 
 class Connection;
 
-/// What the connections of one executor share. One thread; nothing is shared between workers. Connections own it, so
-/// that handlers which run after the engine's end still find it.
+/// What the connections of one executor share. One thread; workers share nothing but SharedState. Connections own it,
+/// so that handlers which run after the engine's end still find it.
 class Worker : public std::enable_shared_from_this<Worker> {
  public:
-  Worker(boost::asio::any_io_executor executor, EngineOptions options);
+  Worker(boost::asio::any_io_executor executor, EngineOptions options, std::shared_ptr<SharedState> shared);
 
   const boost::asio::any_io_executor executor;
   const EngineOptions options;
+  const std::shared_ptr<SharedState> shared;
   runtime::TimerQueue timers;
   BufferPool buffers;
+  PipePool pipes;
+  BulkMeter bulk;
+  /// Writing by splice(2) to a peer that is gone raises SIGPIPE: only where that does nothing.
+  bool may_splice = false;
   std::shared_ptr<NameCache> names;
   EngineStats counters;  ///< without what stats() adds
   std::array<std::uint64_t, kRuleCount> decisions{};
   std::array<std::uint64_t, kCloseReasonCount> closed{};
-  SourceClusters source_clusters;
+  std::shared_ptr<const SourceClusters> source_clusters = std::make_shared<const SourceClusters>();
+  std::minstd_rand random{std::random_device{}()};
 
   [[nodiscard]] const std::shared_ptr<const RouteTable>& table() const noexcept { return table_; }
   void set_table(std::shared_ptr<const RouteTable> table);
+  [[nodiscard]] const std::shared_ptr<BackendState>& backend(const std::string& name);
   void set_own_addresses(std::vector<Endpoint> bound) { own_addresses_ = std::move(bound); }
   /// A connection to `endpoint` would come back to this proxy.
   [[nodiscard]] bool is_own_address(const Endpoint& endpoint) const;
 
   void add(Connection& connection) { connections_.insert(&connection); }
   void remove(Connection& connection);
-  [[nodiscard]] bool is_full() const noexcept { return connections_.size() >= options.max_connections; }
+  [[nodiscard]] bool is_full() const noexcept { return shared->active >= options.max_connections; }
+  /// Of this worker alone.
   [[nodiscard]] EngineStats stats() const;
 
   /// Calls `done` from the event loop when no connection is left; after drain_timeout it sees to that.
@@ -53,12 +67,16 @@ class Worker : public std::enable_shared_from_this<Worker> {
 
  private:
   void finish_drain();
+  void doom_removed_routes();
+  void close_doomed();
 
   std::shared_ptr<const RouteTable> table_;
   std::vector<Endpoint> own_addresses_;
+  std::unordered_map<std::string, std::shared_ptr<BackendState>> backends_;  ///< those in use since the last table
   std::unordered_set<Connection*> connections_;
   std::vector<std::function<void()>> drained_;  ///< not empty while draining
   runtime::TimerQueue::Id drain_timer_{};
+  runtime::TimerQueue::Id doom_timer_{};
   Clock::SteadyTime next_warning_ = Clock::SteadyTime::min();
 };
 

@@ -53,6 +53,22 @@ const Policy* policy_for(const std::vector<SpecSet::Object<Policy>>& policies, s
   return nullptr;
 }
 
+ValidDhcpPolicy::V6 build_ipv6(const DHCPPolicy::V6& ipv6) {
+  ValidDhcpPolicy::V6 valid;
+  valid.cidr = parse_cidr(ipv6.cidr).value();
+  valid.first = parse_ipv6(ipv6.range_start).value();
+  valid.last = parse_ipv6(ipv6.range_end).value();
+  for (const std::string& server : ipv6.dns_servers) valid.dns_servers.push_back(parse_ipv6(server).value());
+  for (const std::string& name : ipv6.domain_search) valid.domain_search.push_back(lower(name));
+  valid.rapid_commit = ipv6.rapid_commit;
+  valid.identity = ipv6.identity;
+  for (const DHCPPolicy::Reservation6& r : ipv6.reservations)
+    valid.reservations.push_back({r.mac_address ? parse_mac_address(*r.mac_address) : std::nullopt,
+                                  r.duid ? dhcp6::parse_duid(*r.duid) : std::nullopt, parse_ipv6(r.address).value(),
+                                  r.host_name.value_or("")});
+  return valid;
+}
+
 ValidDhcpPolicy build_policy(const DHCPPolicy* policy) {
   ValidDhcpPolicy valid;
   if (policy == nullptr) return valid;
@@ -61,6 +77,8 @@ ValidDhcpPolicy build_policy(const DHCPPolicy* policy) {
   for (const DHCPPolicy::Reservation& r : policy->reservations)
     valid.reservations.push_back(
         {parse_mac_address(r.mac_address).value(), parse_ipv4(r.address).value(), r.host_name.value_or("")});
+  if (policy->ipv6) valid.ipv6 = build_ipv6(*policy->ipv6);
+  valid.router_advertisement = policy->router_advertisement;
   return valid;
 }
 
@@ -100,12 +118,34 @@ ValidDnsPolicy build_policy(const DNSPolicy* policy) {
 }
 
 ValidProxyPolicy build_policy(const ProxyPolicy* policy) {
-  if (policy == nullptr) return {};
-  return {.connect_timeout = policy->connect_timeout,
-          .idle_timeout = policy->idle_timeout,
-          .inspect_timeout = policy->inspect_timeout,
-          .max_connections = policy->max_connections,
-          .publish_api_on_443 = policy->publish_api_on_443};
+  ValidProxyPolicy valid;
+  if (policy == nullptr) return valid;
+  valid.connect_timeout = policy->connect_timeout;
+  valid.idle_timeout = policy->idle_timeout;
+  valid.inspect_timeout = policy->inspect_timeout;
+  valid.max_connections = policy->max_connections;
+  valid.publish_api_on_443 = policy->publish_api_on_443;
+  valid.max_connections_per_listener = policy->max_connections_per_listener;
+  valid.max_connections_per_source = policy->max_connections_per_source;
+  valid.max_connections_per_backend = policy->max_connections_per_backend;
+  valid.allowed_sources = cidrs(policy->allowed_sources);
+  valid.denied_sources = cidrs(policy->denied_sources);
+  valid.balance = policy->balance;
+  valid.health_check = policy->health_check;
+  valid.ejection_failures = policy->ejection_failures;
+  valid.ejection_duration = policy->ejection_duration;
+  valid.drain_timeout = policy->drain_timeout;
+  valid.udp_idle_timeout = policy->udp_idle_timeout;
+  for (const ProxyPolicy::Listener& listener : policy->listeners) valid.listeners[listener.port] = listener.kind;
+  valid.trusted_proxies = cidrs(policy->trusted_proxies);
+  valid.send_proxy_header = policy->send_proxy_header;
+  valid.proxy_header_to = policy->proxy_header_to;
+  valid.interface = policy->interface.value_or("");
+  for (const std::string& address : policy->dial_from) valid.dial_from.push_back(parse_ip_address(address).value());
+  valid.workers = policy->workers;
+  valid.access_log = policy->access_log;
+  valid.access_log_template = policy->access_log_template;
+  return valid;
 }
 
 ValidCluster own_cluster(const Infra& infra) {

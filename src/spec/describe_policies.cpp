@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <string_view>
+
 #include "spec/describe_common.hpp"
 
 namespace hcpnet::spec {
@@ -11,6 +14,33 @@ void describe_target(Fields& fields, TargetRef& target) {
   });
 }
 
+constexpr std::array<std::string_view, 2> kIdentities{"mac", "duid"};
+
+void describe_ipv6(Fields& fields, DHCPPolicy::V6& ipv6) {
+  fields.text("cidr", Need::required, Format::ipv6_cidr, ipv6.cidr);
+  fields.text("rangeStart", Need::required, Format::ipv6, ipv6.range_start);
+  fields.text("rangeEnd", Need::required, Format::ipv6, ipv6.range_end);
+  fields.texts("dnsServers", {}, Format::ipv6, ipv6.dns_servers);
+  fields.texts("domainSearch", {}, Format::host_name, ipv6.domain_search);
+  fields.flag("rapidCommit", ipv6.rapid_commit);
+  fields.choice("identity", Need::optional, kIdentities, ipv6.identity);
+  fields.objects("reservations", {}, ipv6.reservations, [](Fields& f, DHCPPolicy::Reservation6& reservation) {
+    f.text("macAddress", Format::mac, reservation.mac_address);
+    f.text("duid", Format::duid, reservation.duid);
+    f.text("address", Need::required, Format::ipv6, reservation.address);
+    f.text("hostName", Format::host_name, reservation.host_name);
+  });
+}
+
+void describe_router_advertisement(Fields& fields, DHCPPolicy::RouterAdvertisement& advertisement) {
+  fields.flag("managed", advertisement.managed);
+  fields.flag("otherConfig", advertisement.other_config);
+  fields.flag("onLink", advertisement.on_link);
+  fields.flag("autonomous", advertisement.autonomous);
+  fields.seconds("routerLifetimeSeconds", kRouterLifetimeSeconds, advertisement.router_lifetime);
+  fields.number("mtu", Need::optional, kMtu, advertisement.mtu);
+}
+
 void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
   describe_target(fields, policy.target);
   fields.flag("authoritative", policy.authoritative);
@@ -20,6 +50,8 @@ void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
     f.text("address", Need::required, Format::ipv4, reservation.address);
     f.text("hostName", Format::host_name, reservation.host_name);
   });
+  fields.object("ipv6", Need::optional, policy.ipv6, describe_ipv6);
+  fields.object("routerAdvertisement", Need::optional, policy.router_advertisement, describe_router_advertisement);
 }
 
 void describe_record(Fields& f, DNSPolicy::Record& record) {
@@ -60,12 +92,65 @@ void describe_dns_spec(Fields& fields, DNSPolicy& policy) {
   describe_dns_conduct(fields, policy);
 }
 
+constexpr std::string_view kBalances[] = {"RoundRobin", "LeastConnections", "RandomOfTwo"};
+constexpr std::string_view kCheckKinds[] = {"TCP", "TLS"};
+constexpr std::string_view kListenerKinds[] = {"TLS", "HTTP", "TCP"};
+constexpr std::string_view kProxyHeaders[] = {"V1", "V2"};
+constexpr std::string_view kAccessLogs[] = {"text", "json"};
+
+void describe_proxy_limits(Fields& fields, ProxyPolicy& policy) {
+  fields.integer("maxConnections", Need::optional, kMaxConnections, policy.max_connections);
+  fields.integer("maxConnectionsPerListener", Need::optional, kNoneOrConnections, policy.max_connections_per_listener);
+  fields.integer("maxConnectionsPerSource", Need::optional, kNoneOrConnections, policy.max_connections_per_source);
+  fields.integer("maxConnectionsPerBackend", Need::optional, kNoneOrConnections, policy.max_connections_per_backend);
+  fields.texts("allowedSources", {}, Format::cidr, policy.allowed_sources);
+  fields.texts("deniedSources", {}, Format::cidr, policy.denied_sources);
+}
+
+void describe_endpoint_choice(Fields& fields, ProxyPolicy& policy) {
+  fields.choice("balance", Need::optional, kBalances, policy.balance);
+  fields.object("healthCheck", Need::optional, policy.health_check, [](Fields& f, ProxyPolicy::HealthCheck& check) {
+    f.choice("kind", Need::optional, kCheckKinds, check.kind);
+    f.seconds("intervalSeconds", kTimeoutSeconds, check.interval);
+    f.seconds("timeoutSeconds", kTimeoutSeconds, check.timeout);
+    f.integer("failures", Need::optional, kRepetitions, check.failures);
+    f.integer("successes", Need::optional, kRepetitions, check.successes);
+  });
+  fields.group("ejection", Need::optional, [&](Fields& f) {
+    f.integer("failures", Need::optional, kNoneOrRepetitions, policy.ejection_failures);
+    f.seconds("durationSeconds", kTimeoutSeconds, policy.ejection_duration);
+  });
+}
+
+void describe_proxy_sockets(Fields& fields, ProxyPolicy& policy) {
+  fields.objects("listeners", {}, policy.listeners, [](Fields& f, ProxyPolicy::Listener& listener) {
+    f.integer("port", Need::required, kPort, listener.port);
+    f.choice("kind", Need::required, kListenerKinds, listener.kind);
+  });
+  fields.group("proxyProtocol", Need::optional, [&](Fields& f) {
+    f.texts("trustedSources", {}, Format::cidr, policy.trusted_proxies);
+    f.choice("send", Need::optional, kProxyHeaders, policy.send_proxy_header);
+    f.texts("backends", {}, Format::label, policy.proxy_header_to);
+  });
+  fields.text("interface", Format::any, policy.interface);
+  fields.texts("dialFrom", {Need::optional, 0, 2}, Format::ip_address, policy.dial_from);
+  fields.integer("workers", Need::optional, kWorkers, policy.workers);
+}
+
 void describe_proxy_spec(Fields& fields, ProxyPolicy& policy) {
   describe_target(fields, policy.target);
   fields.seconds("connectTimeoutSeconds", kTimeoutSeconds, policy.connect_timeout);
   fields.seconds("idleTimeoutSeconds", kTimeoutSeconds, policy.idle_timeout);
   fields.seconds("inspectTimeoutSeconds", kTimeoutSeconds, policy.inspect_timeout);
-  fields.integer("maxConnections", Need::optional, kMaxConnections, policy.max_connections);
+  fields.seconds("drainTimeoutSeconds", kTimeoutSeconds, policy.drain_timeout);
+  fields.seconds("udpIdleTimeoutSeconds", kTimeoutSeconds, policy.udp_idle_timeout);
+  describe_proxy_limits(fields, policy);
+  describe_endpoint_choice(fields, policy);
+  describe_proxy_sockets(fields, policy);
+  fields.group("accessLog", Need::optional, [&](Fields& f) {
+    f.choice("format", Need::optional, kAccessLogs, policy.access_log);
+    f.text("template", Format::any, policy.access_log_template);
+  });
   fields.flag("publishAPIOn443", policy.publish_api_on_443);
 }
 

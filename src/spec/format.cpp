@@ -2,6 +2,7 @@
 #include "spec/format.hpp"
 #include <algorithm>
 #include <charconv>
+#include <hcpnet/dhcp6/duid.hpp>
 #include <hcpnet/spec/codes.hpp>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace hcpnet::spec {
 namespace {
 
 constexpr std::string_view kIpv4Example = "an IPv4 address such as 192.0.2.4";
+constexpr std::string_view kCidr6Example = "a network such as 2001:db8::/64";
 constexpr std::string_view kCidrExample = "a network such as 192.0.2.0/24";
 
 Complaint bad_address(std::string_view text) {
@@ -186,6 +188,9 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       return parse_cidr(text) ? std::nullopt : std::optional(bad_cidr(text, false));
     case Format::pool:
       return check_pool(text);
+    case Format::ip_address:
+      if (const auto address = parse_ip_address(text)) return check_host(*address, "an address such as 192.0.2.4");
+      return Complaint{code::bad_address, "this is no IPv4 or IPv6 address", "an address such as 192.0.2.4"};
     case Format::resolver:
       if (text == "resolv.conf" || text == "node") return {};
       return check_endpoint(text, "this is no address of a resolver", "an IPv4 or IPv6 address, resolv.conf or node");
@@ -220,6 +225,21 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       if (!text.empty() && std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
         return {};
       return Complaint{code::bad_name, "this is no name of a file"};
+    case Format::ipv6:
+      if (parse_ipv6(text)) return {};
+      return Complaint{code::bad_address, "this is no IPv6 address", "an IPv6 address such as 2001:db8::4"};
+    case Format::ipv6_cidr: {
+      const auto cidr = parse_cidr(text);
+      if (cidr && cidr->network().is_v6()) return {};
+      if (cidr) return Complaint{code::bad_cidr, "this field takes an IPv6 network", kCidr6Example};
+      Complaint complaint = bad_cidr(text, false);
+      complaint.expected = kCidr6Example;
+      return complaint;
+    }
+    case Format::duid:
+      if (dhcp6::parse_duid(text)) return {};
+      return Complaint{code::bad_address, "this is no DUID",
+                       "3 to 130 pairs of hexadecimal digits such as 00:03:00:01:02:00:00:00:00:0a"};
   }
   return {};
 }

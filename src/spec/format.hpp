@@ -26,6 +26,7 @@ enum class Format : std::uint8_t {
   ipv4_cidr,
   cidr,             ///< a network of either family
   pool,             ///< "first-last" or "network/prefix", IPv4
+  ip_address,       ///< of either family
   resolver,         ///< an address of either family, "resolv.conf" or "node"
   endpoint,         ///< an address of either family, with or without a port
   nsid,             ///< 1 to 128 bytes
@@ -35,6 +36,9 @@ enum class Format : std::uint8_t {
   mac,
   release,    ///< an OpenShift release that is known here: 4.18 or 4.18.3
   file_name,  ///< not empty, no control characters
+  ipv6,
+  ipv6_cidr,
+  duid,  ///< a DHCPv6 unique identifier: 3 to 130 bytes in hexadecimal
 };
 
 /// What is wrong with a text, without its place.

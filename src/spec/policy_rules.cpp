@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <hcpnet/proxy/access_log.hpp>
 #include <map>
 #include <utility>
 
@@ -138,6 +139,39 @@ void check_views(Examined<DNSPolicy>& policy, const std::optional<Cidr>& own) {
   }
 }
 
+// IFNAMSIZ counts the final NUL.
+constexpr std::size_t kMaxInterfaceBytes = 15;
+
+void check_proxy_policy(Examined<ProxyPolicy>& policy) {
+  Subject& subject = policy.subject;
+  const ProxyPolicy& value = policy.value;
+  std::map<std::uint16_t, std::size_t> ports;
+  for (std::size_t i = 0; i < value.listeners.size(); ++i) {
+    const std::string pointer = at("listeners", i, "port");
+    if (!subject.is_good(pointer)) continue;
+    const auto [first, is_new] = ports.emplace(value.listeners[i].port, i);
+    if (!is_new)
+      subject.error(code::duplicate_name, pointer, "listener " + std::to_string(first->second) + " has this port");
+  }
+  if (value.dial_from.size() == 2 && subject.is_good("/spec/dialFrom/0") && subject.is_good("/spec/dialFrom/1") &&
+      parse_ip_address(value.dial_from[0])->is_v4() == parse_ip_address(value.dial_from[1])->is_v4())
+    subject.error(code::bad_combination, "/spec/dialFrom/1", "two addresses of one family", "one of each at most");
+  if (value.send_proxy_header.has_value() == value.proxy_header_to.empty())
+    subject.error(code::bad_combination,
+                  value.send_proxy_header ? "/spec/proxyProtocol/send" : "/spec/proxyProtocol/backends",
+                  "send and backends come together: which header, and who understands it");
+  if (value.interface && (value.interface->empty() || value.interface->size() > kMaxInterfaceBytes))
+    subject.error(code::bad_name, "/spec/interface", "the name of a network interface has 1 to 15 characters");
+  if (value.health_check && value.health_check->timeout > value.health_check->interval)
+    subject.error(code::bad_combination, "/spec/healthCheck/timeoutSeconds",
+                  "a check ends before the next one begins: at most intervalSeconds");
+  if (!value.access_log_template) return;
+  const auto format = proxy::AccessLogFormat::text(*value.access_log_template);
+  if (format.has_error()) subject.error(code::bad_template, "/spec/accessLog/template", format.error());
+  if (value.access_log == ProxyPolicy::AccessLog::json)
+    subject.error(code::bad_combination, "/spec/accessLog/template", "a template is for the format text");
+}
+
 }  // namespace
 
 void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_is_complete) {
@@ -145,10 +179,12 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
   for (Examined<DHCPPolicy>& policy : policies.dhcp) {
     const auto target = dhcp.find(policy);
     check_options(policy.subject, policy.value.options);
+    check_ipv6(policy.subject, policy.value);
     check_reservations(policy, target.infra != nullptr    ? &target.infra->plan
                                : target.server != nullptr ? &target.server->plan
                                                           : nullptr);
   }
+  check_ipv6_networks(policies.dhcp);
   TargetFinder<DNSPolicy, DNSServer> dns(targets.infras, targets.dns_servers, "DNSServer", set_is_complete);
   for (Examined<DNSPolicy>& policy : policies.dns) {
     check_views(policy, own_view(dns.find(policy)));
@@ -157,7 +193,10 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
       check_records(policy.subject, at("views", i, "records"), policy.value.views[i].records);
   }
   TargetFinder<ProxyPolicy, ProxyServer> proxy(targets.infras, targets.proxy_servers, "ProxyServer", set_is_complete);
-  for (Examined<ProxyPolicy>& policy : policies.proxy) proxy.find(policy);
+  for (Examined<ProxyPolicy>& policy : policies.proxy) {
+    proxy.find(policy);
+    check_proxy_policy(policy);
+  }
 }
 
 }  // namespace hcpnet::spec

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <hcpnet/version.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "stack/stack_impl.hpp"
 #include "stack/to_json.hpp"
@@ -47,8 +48,10 @@ Json status(Stack::Impl& stack) {
 
 HttpResponse leases(Stack::Impl& stack) {
   Json all = Json::array();
-  if (stack.dhcp)
+  if (stack.dhcp) {
     for (const dhcp::Lease& lease : stack.dhcp->leases()) all.push_back(to_json(lease));
+    for (const dhcp6::Lease& lease : stack.dhcp->leases6()) all.push_back(to_json(lease));
+  }
   return json_response({{"leases", std::move(all)}});
 }
 
@@ -76,6 +79,32 @@ HttpResponse routes(Stack::Impl& stack, const HttpRequest& request) {
   return json_response({{"routes", std::move(all)}});
 }
 
+/// One page about every proxy: what `describe(proxy)` makes of each.
+template <class Describe>
+HttpResponse proxies_page(Stack::Impl& stack, const char* key, Describe describe) {
+  Json all = Json::array();
+  for (const auto& p : stack.proxies) all.push_back({{"proxy", p.owner}, {key, describe(*p.engine)}});
+  return json_response({{"proxies", std::move(all)}});
+}
+
+std::optional<HttpResponse> proxy_page(Stack::Impl& stack, const std::string& path) {
+  if (path == "/stats") return proxies_page(stack, "stats", [](const auto& e) { return to_json(e.stats()); });
+  if (path == "/clusters")
+    return proxies_page(stack, "clusters", [](const auto& e) { return clusters_to_json(e.stats()); });
+  if (path == "/listeners")
+    return proxies_page(stack, "listeners", [](const auto& e) { return listeners_to_json(e.stats(), e.listeners()); });
+  if (path == "/config_dump")
+    return proxies_page(stack, "config", [](const auto& e) { return to_json(e.table()->config()); });
+  return std::nullopt;
+}
+
+HttpResponse drain(Stack::Impl& stack) {
+  stack.drain();
+  std::uint64_t active = 0;
+  for (const auto& [owner, stats] : stack.stats().proxies) active += stats.active;
+  return json_response({{"draining", true}, {"active", active}});
+}
+
 HttpResponse reload(Stack::Impl& stack) {
   const auto result = stack.reload();
   if (result.has_error()) return json_response({{"applied", false}, {"diagnostics", to_json(result.error())}}, 409);
@@ -94,7 +123,9 @@ HttpResponse answer_observe(Stack::Impl& stack, const HttpRequest& request) {
 
 HttpResponse answer_admin(Stack::Impl& stack, const HttpRequest& request) {
   if (request.path == "/reload") return request.method == "POST" ? reload(stack) : problem(405, "a change is a POST");
+  if (request.path == "/drain") return request.method == "POST" ? drain(stack) : problem(405, "a change is a POST");
   if (request.method == "GET") {
+    if (auto page = proxy_page(stack, request.path)) return *std::move(page);
     if (request.path == "/status") return json_response(status(stack));
     if (request.path == "/leases") return leases(stack);
     if (request.path == "/zones") return zones(stack);

@@ -50,9 +50,10 @@ void check_pod_addresses(const Inputs& in, const StackConfig& out, Diagnostics& 
 
 /// Two servers of one kind on one address and port: the second bind would fail with a message that names no object.
 void check_listeners(const StackConfig& out, Diagnostics& problems) {
-  std::map<std::pair<bool, Endpoint>, std::string> seen;
-  const auto claim = [&](bool is_dns, const Endpoint& address, const std::string& owner) {
-    const auto [other, is_new] = seen.try_emplace({is_dns, address}, owner);
+  enum class Socket : std::uint8_t { dns, proxy_tcp, proxy_udp };
+  std::map<std::pair<Socket, Endpoint>, std::string> seen;
+  const auto claim = [&](Socket socket, const Endpoint& address, const std::string& owner) {
+    const auto [other, is_new] = seen.try_emplace({socket, address}, owner);
     if (is_new) return;
     Diagnostic d;
     d.code = "listener-collides";
@@ -60,9 +61,11 @@ void check_listeners(const StackConfig& out, Diagnostics& problems) {
     problems.add(std::move(d));
   };
   for (const DnsServerConfig& server : out.dns)
-    for (const Endpoint& listener : server.config.listeners) claim(true, listener, server.owner);
+    for (const Endpoint& listener : server.config.listeners) claim(Socket::dns, listener, server.owner);
   for (const ProxyServerConfig& proxy : out.proxies)
-    for (const proxy::Listener& listener : proxy.table->config().listeners) claim(false, listener.address, proxy.owner);
+    for (const proxy::Listener& listener : proxy.table->config().listeners)
+      claim(listener.kind == proxy::ListenerKind::udp ? Socket::proxy_udp : Socket::proxy_tcp, listener.address,
+            proxy.owner);
 }
 
 void map_vms_to_clusters(const Inputs& in, StackConfig& out) {

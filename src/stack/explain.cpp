@@ -27,8 +27,10 @@ std::optional<RouteExplanation> explain_route(const std::string& proxy, const pr
   const auto& listeners = table.config().listeners;
   const auto listener = std::ranges::find(listeners, port, [](const proxy::Listener& l) { return l.address.port; });
   if (listener == listeners.end()) return std::nullopt;
+  const bool is_blind = listener->kind == proxy::ListenerKind::tcp || listener->kind == proxy::ListenerKind::udp;
   const proxy::Decision decision =
-      table.find(listener->address, greeting_of(server_name), server_name, source, clusters);
+      table.find(listener->address, is_blind ? proxy::Greeting::not_tls : greeting_of(server_name), server_name, source,
+                 clusters, proxy::protocol_of(listener->kind));
 
   RouteExplanation answer{proxy,
                           listener->address,

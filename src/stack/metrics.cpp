@@ -1,67 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <prometheus/metric_family.h>
-#include <prometheus/text_serializer.h>
-
-#include <sstream>
-#include <utility>
-
+#include "stack/metrics_page.hpp"
 #include "stack/stack_impl.hpp"
 
 namespace hcpnet {
 namespace {
-
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-using Labels = std::vector<ClientMetric::Label>;
-using Values = std::vector<std::pair<Labels, std::uint64_t>>;
-
-class Page {
- public:
-  void counter(const std::string& name, const std::string& help, const Values& values) {
-    add(name, help, MetricType::Counter, values);
-  }
-  void gauge(const std::string& name, const std::string& help, const Values& values) {
-    add(name, help, MetricType::Gauge, values);
-  }
-  std::string render() const {
-    std::ostringstream text;
-    prometheus::TextSerializer{}.Serialize(text, families_);
-    return std::move(text).str();
-  }
-
- private:
-  void add(const std::string& name, const std::string& help, MetricType type, const Values& values) {
-    if (values.empty()) return;
-    MetricFamily family;
-    family.name = name;
-    family.help = help;
-    family.type = type;
-    for (const auto& [labels, value] : values) {
-      ClientMetric metric;
-      metric.label = labels;
-      (type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = static_cast<double>(value);
-      family.metric.push_back(std::move(metric));
-    }
-    families_.push_back(std::move(family));
-  }
-  std::vector<MetricFamily> families_;
-};
-
-template <class Map>
-Values by(const char* label, const Map& map, const Labels& common = {}) {
-  Values values;
-  for (const auto& [key, value] : map) {
-    Labels labels = common;
-    labels.push_back({label, key});
-    values.emplace_back(std::move(labels), value);
-  }
-  return values;
-}
-
-void append(Values& all, Values more) {
-  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
 
 void add_dhcp(Page& page, const dhcp::ServerStats& stats) {
   page.counter("hcpnet_dhcp_received_total", "DHCP messages received, by type.", by("type", stats.received));
@@ -80,6 +22,19 @@ void add_dhcp(Page& page, const dhcp::ServerStats& stats) {
   }
   page.gauge("hcpnet_dhcp_pool_addresses", "Addresses in the pools of a subnet.", sizes);
   page.gauge("hcpnet_dhcp_leases", "Addresses in use, by subnet and state.", leases);
+}
+
+void add_dhcp6(Page& page, const dhcp::ServerStats::V6& stats) {
+  page.counter("hcpnet_dhcp6_received_total", "DHCPv6 messages received, by type.", by("type", stats.received));
+  page.counter("hcpnet_dhcp6_sent_total", "DHCPv6 messages sent, by type.", by("type", stats.sent));
+  page.counter("hcpnet_dhcp6_dropped_total", "DHCPv6 messages dropped, by reason.", by("reason", stats.dropped));
+  Values leases;
+  for (const auto& [subnet, s] : stats.subnets) {
+    leases.push_back({{{"subnet", subnet}, {"state", "bound"}}, s.bound});
+    leases.push_back({{{"subnet", subnet}, {"state", "offered"}}, s.offered});
+    leases.push_back({{{"subnet", subnet}, {"state", "declined"}}, s.declined});
+  }
+  page.gauge("hcpnet_dhcp6_leases", "IPv6 addresses in use, by subnet and state.", leases);
 }
 
 void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers) {
@@ -108,44 +63,6 @@ void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers)
   page.gauge("hcpnet_dns_pending_forwards", "Queries that wait for an upstream.", pending);
 }
 
-void add_proxies(Page& page, const std::map<std::string, proxy::EngineStats>& proxies) {
-  Values accepted, active, decisions, closes, bytes, total, open, failed;
-  for (const auto& [owner, s] : proxies) {
-    const Labels proxy{{"proxy", owner}};
-    accepted.push_back({proxy, s.accepted});
-    active.push_back({proxy, s.active});
-    append(decisions, by("rule", s.decisions, proxy));
-    const std::map<std::string, std::uint64_t> abnormal{{"limit", s.limit_refused},
-                                                        {"inspect_timeout", s.inspect_timeouts},
-                                                        {"hello_too_large", s.hello_too_large},
-                                                        {"hello_malformed", s.hello_malformed},
-                                                        {"closed_before_hello", s.closed_before_hello},
-                                                        {"connect_failed", s.connect_failures},
-                                                        {"idle_timeout", s.idle_timeouts},
-                                                        {"downstream_reset", s.downstream_resets},
-                                                        {"upstream_reset", s.upstream_resets}};
-    append(closes, by("reason", abnormal, proxy));
-    bytes.push_back({{{"proxy", owner}, {"to", "backend"}}, s.bytes_to_backend});
-    bytes.push_back({{{"proxy", owner}, {"to", "client"}}, s.bytes_to_client});
-    for (const auto& [backend, b] : s.backends) {
-      const Labels labels{{"proxy", owner}, {"backend", backend}};
-      total.push_back({labels, b.total});
-      open.push_back({labels, b.active});
-      failed.push_back({labels, b.connect_failures});
-    }
-  }
-  page.counter("hcpnet_proxy_connections_total", "Connections accepted.", accepted);
-  page.gauge("hcpnet_proxy_connections", "Connections open.", active);
-  page.counter("hcpnet_proxy_decisions_total", "Routing decisions, by the rule that decided.", decisions);
-  page.counter("hcpnet_proxy_abnormal_closes_total", "Connections that did not end by both sides closing, by reason.",
-               closes);
-  page.counter("hcpnet_proxy_bytes_total", "Payload bytes copied.", bytes);
-  page.counter("hcpnet_proxy_backend_connections_total", "Connections to a backend.", total);
-  page.gauge("hcpnet_proxy_backend_connections", "Connections open to a backend.", open);
-  page.counter("hcpnet_proxy_backend_connect_failures_total", "Connections that no endpoint of the backend took.",
-               failed);
-}
-
 }  // namespace
 
 std::string render_metrics(const Stack::Impl& stack) {
@@ -155,6 +72,7 @@ std::string render_metrics(const Stack::Impl& stack) {
   page.counter("hcpnet_reloads_total", "Reloads, by result.",
                {{{{"result", "applied"}}, stats.reloads}, {{{"result", "refused"}}, stats.reloads_refused}});
   add_dhcp(page, stats.dhcp);
+  add_dhcp6(page, stats.dhcp.v6);
   add_dns(page, stats.dns);
   add_proxies(page, stats.proxies);
   return page.render();

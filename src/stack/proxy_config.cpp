@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint16_t kApiPort = 6443;
 constexpr std::uint16_t kHttpsPort = 443;
+constexpr std::uint16_t kHttpPort = 80;
 constexpr std::uint16_t kKonnectivityPort = 8091;
 
 proxy::Backend service_backend(const Inputs& in, std::string name, const std::string& service, const std::string& ns,
@@ -43,6 +44,58 @@ proxy::Route nameless_route(std::uint16_t port, const std::string& backend, prox
   r.no_sni = r.other_sni = true;
   r.source = std::move(source);
   return r;
+}
+
+proxy::HealthCheck health_check(const spec::ProxyPolicy::HealthCheck& check) {
+  proxy::HealthCheck made;
+  made.kind = check.kind == spec::ProxyPolicy::HealthCheck::Kind::tls ? proxy::HealthCheck::Kind::tls
+                                                                      : proxy::HealthCheck::Kind::tcp;
+  made.interval = check.interval;
+  made.timeout = check.timeout;
+  made.failures = check.failures;
+  made.successes = check.successes;
+  return made;
+}
+
+proxy::Balance balance_of(spec::ProxyPolicy::Balance balance) {
+  switch (balance) {
+    case spec::ProxyPolicy::Balance::least_connections:
+      return proxy::Balance::least_connections;
+    case spec::ProxyPolicy::Balance::random_of_two:
+      return proxy::Balance::random_of_two;
+    case spec::ProxyPolicy::Balance::round_robin:
+      break;
+  }
+  return proxy::Balance::round_robin;
+}
+
+/// What a policy says of every backend.
+void refine(proxy::Backend& backend, const spec::ValidProxyPolicy& policy) {
+  backend.idle_timeout = policy.idle_timeout;
+  backend.balance = balance_of(policy.balance);
+  backend.max_connections = policy.max_connections_per_backend;
+  backend.ejection = {policy.ejection_failures, policy.ejection_duration};
+  if (policy.health_check) backend.health_check = health_check(*policy.health_check);
+  if (policy.send_proxy_header &&
+      std::ranges::find(policy.proxy_header_to, backend.name) != policy.proxy_header_to.end())
+    backend.proxy_header = *policy.send_proxy_header == spec::ProxyPolicy::ProxyHeader::v1
+                               ? proxy::ProxyHeaderVersion::v1
+                               : proxy::ProxyHeaderVersion::v2;
+}
+
+/// What a policy says of every listener.
+proxy::Listener make_listener(const IpAddress& address, std::uint16_t port, proxy::ListenerKind kind,
+                              const spec::ValidProxyPolicy& policy) {
+  proxy::Listener listener;
+  listener.address = {address, port};
+  listener.kind = kind;
+  listener.allow = policy.allowed_sources;
+  listener.deny = policy.denied_sources;
+  listener.max_connections = policy.max_connections_per_listener;
+  if (kind != proxy::ListenerKind::udp) listener.trusted_proxies = policy.trusted_proxies;
+  listener.interface = policy.interface;
+  listener.dial_from = policy.dial_from;
+  return listener;
 }
 
 class InfraRoutes {
@@ -86,6 +139,10 @@ class InfraRoutes {
           service_backend(in_, x.name + "-apps-https", x.apps_vip->to_string(), {}, x.apps_https_port);
       config_.routes.push_back(route(kHttpsPort, {"*.apps." + d}, apps.name));
       push_backend(x, std::move(apps));
+      proxy::Backend http = service_backend(in_, x.name + "-apps-http", x.apps_vip->to_string(), {}, x.apps_http_port);
+      config_.routes.push_back(route(kHttpPort, {"*.apps." + d}, http.name));
+      push_backend(x, std::move(http));
+      has_http_ = true;
     }
   }
 
@@ -105,24 +162,30 @@ class InfraRoutes {
   void push_backend(const spec::ValidCluster& x, proxy::Backend backend) {
     backend.cluster = x.hosted_cluster;
     if (infra_.proxy_policy.connect_timeout) backend.connect_timeout = *infra_.proxy_policy.connect_timeout;
-    backend.idle_timeout = infra_.proxy_policy.idle_timeout;
+    refine(backend, infra_.proxy_policy);
     config_.backends.push_back(std::move(backend));
   }
 
   void add_listeners() {
     std::vector<IpAddress> addresses = in_.surroundings.pod_addresses;
     addresses.insert(addresses.begin(), infra_.proxy->server_ip);
-    for (const IpAddress& address : addresses)
-      for (const std::uint16_t port : {kApiPort, kHttpsPort}) config_.listeners.push_back({{address, port}, {}});
+    for (const IpAddress& address : addresses) {
+      for (const std::uint16_t port : {kApiPort, kHttpsPort})
+        config_.listeners.push_back(make_listener(address, port, proxy::ListenerKind::tls, infra_.proxy_policy));
+      if (has_http_)
+        config_.listeners.push_back(make_listener(address, kHttpPort, proxy::ListenerKind::http, infra_.proxy_policy));
+    }
     // What a cluster publishes leads to the management side only.
     for (const spec::ValidCluster& cluster : infra_.clusters)
       if (cluster.external_port)
         for (const IpAddress& address : in_.surroundings.pod_addresses)
-          config_.listeners.push_back({{address, *cluster.external_port}, {}});
+          config_.listeners.push_back(
+              make_listener(address, *cluster.external_port, proxy::ListenerKind::tls, infra_.proxy_policy));
   }
 
   const Inputs& in_;
   const spec::ValidInfra& infra_;
+  bool has_http_ = false;  ///< somebody's applications are to be reached
   proxy::RouteConfig config_;
 };
 
@@ -134,29 +197,47 @@ class ServerRoutes {
 
   proxy::RouteConfig build() {
     for (const spec::ValidProxyBackend& backend : server_.backends) add(backend);
-    for (const std::uint16_t port : ports_) add_nameless(port);
+    for (const auto& [port, kind] : ports_)
+      if (kind == proxy::ListenerKind::tls) add_nameless(port);
     std::vector<IpAddress> addresses = in_.surroundings.pod_addresses;
     addresses.insert(addresses.begin(), server_.server_ip);
     for (const IpAddress& address : addresses)
-      for (const std::uint16_t port : ports_) config_.listeners.push_back({{address, port}, {}});
+      for (const auto& [port, kind] : ports_)
+        config_.listeners.push_back(make_listener(address, port, kind, server_.policy));
     return std::move(config_);
   }
 
  private:
   void add(const spec::ValidProxyBackend& b) {
-    if (b.protocol == spec::Protocol::udp) {
-      problems_.add(problem(Severity::warning, server_.metadata, "", "not-served",
-                            "backend " + b.name + " is UDP, which the proxy does not forward"));
-      return;
-    }
-    ports_.insert(b.port);
+    const proxy::ListenerKind kind = kind_of(b);
+    ports_.emplace(b.port, kind);
     proxy::Backend backend = service_backend(in_, b.name, b.target_service, b.target_namespace, b.target_port);
     backend.connect_timeout = server_.policy.connect_timeout.value_or(b.connect_timeout);
-    backend.idle_timeout = server_.policy.idle_timeout;
+    refine(backend, server_.policy);
     proxy::Route named = route(b.port, b.hostnames, b.name);
     named.source.prefixes = b.sources;
+    named.protocol = proxy::protocol_of(kind);
+    if (kind == proxy::ListenerKind::tcp || kind == proxy::ListenerKind::udp) {
+      named.names.clear();  // nothing on such a port says which name it is for
+      named.not_tls = true;
+    }
     config_.backends.push_back(std::move(backend));
     config_.routes.push_back(std::move(named));
+  }
+
+  proxy::ListenerKind kind_of(const spec::ValidProxyBackend& b) const {
+    if (b.protocol == spec::Protocol::udp) return proxy::ListenerKind::udp;
+    const auto named = server_.policy.listeners.find(b.port);
+    if (named == server_.policy.listeners.end()) return proxy::ListenerKind::tls;
+    switch (named->second) {
+      case spec::ProxyPolicy::ListenerKind::http:
+        return proxy::ListenerKind::http;
+      case spec::ProxyPolicy::ListenerKind::tcp:
+        return proxy::ListenerKind::tcp;
+      case spec::ProxyPolicy::ListenerKind::tls:
+        break;
+    }
+    return proxy::ListenerKind::tls;
   }
 
   static bool is_api_server(const spec::ValidProxyBackend& b) { return b.target_service == "kube-apiserver"; }
@@ -201,19 +282,31 @@ class ServerRoutes {
   const Inputs& in_;
   const spec::ValidProxyServer& server_;
   Diagnostics& problems_;
-  std::set<std::uint16_t> ports_;
+  std::set<std::pair<std::uint16_t, proxy::ListenerKind>> ports_;
   proxy::RouteConfig config_;
 };
 
 void add_proxy(StackConfig& out, Diagnostics& problems, const spec::ObjectMeta& owner, proxy::RouteConfig config,
                const spec::ValidProxyPolicy& policy, proxy::SourceClusters workers) {
+  for (const std::string& name : policy.proxy_header_to) {
+    if (std::ranges::find(config.backends, name, &proxy::Backend::name) == config.backends.end())
+      problems.add(problem(Severity::warning, owner, "", "no-such-backend",
+                           "its ProxyPolicy sends the PROXY protocol to backend " + name + ", which there is not"));
+  }
   auto table = proxy::RouteTable::build(std::move(config));
   if (table.has_error()) {
     problems.append(table.error());
     return;
   }
-  out.proxies.push_back(
-      {owner.key(), std::move(*table), policy.inspect_timeout, policy.max_connections, std::move(workers)});
+  ProxyLimits limits{policy.inspect_timeout,
+                     policy.max_connections,
+                     policy.max_connections_per_source,
+                     policy.drain_timeout,
+                     policy.udp_idle_timeout,
+                     policy.workers,
+                     policy.access_log == spec::ProxyPolicy::AccessLog::json,
+                     policy.access_log_template};
+  out.proxies.push_back({owner.key(), std::move(*table), std::move(limits), std::move(workers)});
 }
 
 /// Only addresses of the VLAN count: what a Machine reports of other networks could be anybody's here.

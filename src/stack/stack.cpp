@@ -63,6 +63,14 @@ void Stack::stop(std::function<void()> stopped) {
   if (stopped) stopped();
 }
 
+void Stack::drain() {
+  call([](Impl& impl) { impl.drain(); });
+}
+
+bool Stack::is_draining() const {
+  return call([](Impl& impl) { return impl.is_draining; });
+}
+
 bool Stack::is_running() const {
   return call([](Impl& impl) { return impl.state == Impl::State::running; });
 }

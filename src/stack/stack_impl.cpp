@@ -41,8 +41,20 @@ std::set<std::string> dns_listeners(const dns::Config& config) {
   return keys_of(config.listeners, [](const Endpoint& e) { return e.to_string(); });
 }
 
-std::set<std::string> proxy_listeners(const proxy::RouteTable& table) {
-  return keys_of(table.config().listeners, [](const proxy::Listener& l) { return l.address.to_string(); });
+proxy::EngineOptions engine_options(const ProxyLimits& limits) {
+  proxy::EngineOptions engine;
+  if (limits.inspect_timeout) engine.inspect_timeout = *limits.inspect_timeout;
+  engine.max_connections = limits.max_connections;
+  engine.max_connections_per_source = limits.max_connections_per_source;
+  engine.removed_route_timeout = limits.drain_timeout;
+  engine.udp_idle_timeout = limits.udp_idle_timeout;
+  engine.workers = limits.workers;
+  if (limits.is_access_log_json)
+    engine.access_log_format = proxy::AccessLogFormat::json();
+  else if (const auto text = proxy::AccessLogFormat::text(
+               limits.access_log_template.value_or(std::string(proxy::AccessLogFormat::kDefaultTemplate))))
+    engine.access_log_format = *text;
+  return engine;
 }
 
 }  // namespace
@@ -102,15 +114,14 @@ void Stack::Impl::start() {
 void Stack::Impl::start_servers(StackConfig config) {
   adopt(config);
   for (const ProxyServerConfig& p : config.proxies) {
-    proxy::EngineOptions engine;
-    if (p.inspect_timeout) engine.inspect_timeout = *p.inspect_timeout;
-    engine.max_connections = p.max_connections;
+    proxy::EngineOptions engine = engine_options(p.limits);
+    engine.access_log = options.access_log;
     engine.port_map = options.port_map;
     engine.clock = options.clock;
     engine.resolve = options.resolve;
     engine.log = Logger(options.log, "proxy");
-    proxies.push_back({p.owner, std::make_unique<proxy::Engine>(io.get_executor(), std::move(engine)), p.workers,
-                       p.inspect_timeout, p.max_connections});
+    proxies.push_back(
+        {p.owner, std::make_unique<proxy::Engine>(io.get_executor(), std::move(engine)), p.workers, p.limits});
     proxies.back().engine->start(p.table);
   }
   for (DnsServerConfig& d : config.dns) {
@@ -133,6 +144,10 @@ void Stack::Impl::start_servers(StackConfig config) {
     dhcp->start(std::move(config.dhcp));
     for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
   }
+  advertiser =
+      std::make_unique<ra::Server>(io.get_executor(), ra::ServerOptions{options.clock, Logger(options.log, "ra")});
+  advertiser->start(config.advertisements);
+  advertisements_ = std::move(config.advertisements);
   push_source_clusters();
 }
 
@@ -158,6 +173,7 @@ Result<void, Diagnostics> Stack::Impl::reload() {
   auto config = make_config(*checked);
   if (config.has_error()) return refuse(config.error());
   if (Diagnostics fixed = find_unchangeable(*config); fixed.has_errors()) return refuse(std::move(fixed));
+  if (Diagnostics taken = open_new_listeners(*config); taken.has_errors()) return refuse(std::move(taken));
 
   files_ = std::move(*files);
   checked_ = std::move(*checked);
@@ -190,25 +206,41 @@ Diagnostics Stack::Impl::find_unchangeable(const StackConfig& next) const {
   for (std::size_t i = 0; i < dns.size(); ++i)
     if (dns_listeners(dns[i].server->config()) != dns_listeners(next.dns[i].config))
       problems.add(unchangeable(dns[i].owner, "the DNS listen address"));
-  for (std::size_t i = 0; i < proxies.size(); ++i)
-    if (proxy_listeners(*proxies[i].engine->table()) != proxy_listeners(*next.proxies[i].table))
-      problems.add(unchangeable(proxies[i].owner, "the proxy's set of listen addresses and ports"));
   if (dhcp) {
     for (const dhcp::BoundSubnet& bound : dhcp->bound()) {
       const auto subnet = std::ranges::find(next.dhcp.subnets, bound.subnet, &dhcp::Subnet::name);
       if (subnet->server_id != bound.server_id) problems.add(unchangeable(bound.subnet, "the DHCP server address"));
     }
+    if (!dhcp->serves_networks_of(next.dhcp)) problems.add(unchangeable("DHCPv6", "the set of IPv6 networks"));
   }
+  return problems;
+}
+
+/// The only step of a reload that may fail once the set is good. What was opened in vain is closed with the next one.
+Diagnostics Stack::Impl::open_new_listeners(const StackConfig& next) {
+  Diagnostics problems;
+  for (std::size_t i = 0; i < proxies.size(); ++i) {
+    try {
+      proxies[i].engine->prepare(next.proxies[i].table);
+    } catch (const boost::system::system_error& e) {
+      Diagnostic d;
+      d.code = "cannot-listen";
+      d.message = proxies[i].owner + ": " + e.what();
+      problems.add(std::move(d));
+    }
+  }
+  if (!problems.has_errors()) return problems;
+  for (const NamedProxy& proxy : proxies) proxy.engine->prepare(proxy.engine->table());
   return problems;
 }
 
 /// An engine takes its limits at start.
 void Stack::Impl::warn_of_fixed_limits(const StackConfig& next) {
   for (std::size_t i = 0; i < proxies.size(); ++i) {
-    if (proxies[i].inspect_timeout == next.proxies[i].inspect_timeout &&
-        proxies[i].max_connections == next.proxies[i].max_connections)
-      continue;
-    Diagnostic d = unchangeable(proxies[i].owner, "inspectTimeoutSeconds or maxConnections");
+    if (proxies[i].limits == next.proxies[i].limits) continue;
+    Diagnostic d = unchangeable(proxies[i].owner,
+                                "one of inspectTimeoutSeconds, maxConnections, maxConnectionsPerSource, "
+                                "drainTimeoutSeconds, udpIdleTimeoutSeconds, workers, accessLog");
     d.severity = Severity::warning;
     warnings.add(std::move(d));
   }
@@ -222,12 +254,24 @@ void Stack::Impl::apply(StackConfig config) {
     proxies[i].workers = std::move(config.proxies[i].workers);
   }
   for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->replace(std::move(config.dns[i].config));
+  advertise(std::move(config.advertisements));
   lease_clusters_.clear();
   if (dhcp) {
     dhcp->replace(std::move(config.dhcp));
     for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
   }
   push_source_clusters();
+}
+
+/// Only a change makes hosts hear of it before the next turn.
+void Stack::Impl::advertise(std::vector<ra::Network> networks) {
+  if (networks == advertisements_) return;
+  try {
+    advertiser->replace(networks);
+    advertisements_ = std::move(networks);
+  } catch (const boost::system::system_error& error) {
+    log.error("router advertisements stay as they were", {{"reason", error.what()}});
+  }
 }
 
 // --- leases and the clusters that they prove
@@ -270,9 +314,10 @@ void Stack::Impl::resolve_proxies() {
   if (next_resolve_) timers.cancel(*std::exchange(next_resolve_, {}));
   if (proxies_by_dns_.empty()) return;
   for (const std::string& name : proxies_by_dns_) {
-    resolve_(name, kAnyPort, [weak = weak_from_this(), name](const Result<std::vector<Endpoint>>& answer) {
+    resolve_(name, kAnyPort, [weak = weak_from_this(), name](const Result<proxy::Resolution>& answer) {
       const auto self = weak.lock();
-      if (self && self->state == State::running) self->on_resolved(name, answer ? *answer : std::vector<Endpoint>{});
+      if (self && self->state == State::running)
+        self->on_resolved(name, answer ? answer->endpoints : std::vector<Endpoint>{});
     });
   }
   // A Service can be made anew with another address.
@@ -290,7 +335,8 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
   const auto [known, is_new] = surroundings_.internal_proxies.try_emplace(name, address->address.v4());
   if (!is_new && known->second == address->address.v4()) return;
   known->second = address->address.v4();
-  if (auto config = make_config(checked_)) apply(std::move(*config));
+  auto config = make_config(checked_);
+  if (config && !open_new_listeners(*config).has_errors()) apply(std::move(*config));
 }
 
 // --- listeners, files, events
@@ -348,6 +394,12 @@ void Stack::Impl::notify(const StackEvent& event) const {
   }
 }
 
+void Stack::Impl::drain() {
+  if (std::exchange(is_draining, true)) return;
+  for (const NamedProxy& p : proxies) p.engine->drain();
+  log.info("draining");
+}
+
 void Stack::Impl::stop(std::function<void()> stopped) {
   if (stopped) on_stopped_.push_back(std::move(stopped));
   if (state == State::stopping) return;
@@ -381,6 +433,8 @@ void Stack::Impl::close() {
   proxies.clear();
   dns.clear();
   dhcp.reset();
+  if (advertiser) advertiser->stop();
+  advertiser.reset();
 }
 
 }  // namespace hcpnet

@@ -2,6 +2,7 @@
 #pragma once
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <hcpnet/ra/server.hpp>
 #include <hcpnet/stack.hpp>
 #include <hcpnet/stack/config.hpp>
 #include <hcpnet/stack/files.hpp>
@@ -27,14 +28,14 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
     std::string owner;
     std::unique_ptr<proxy::Engine> engine;
     proxy::SourceClusters workers;  ///< observed; leases come on top
-    std::optional<std::chrono::seconds> inspect_timeout;
-    std::size_t max_connections = 0;
+    ProxyLimits limits;
   };
   enum class State : std::uint8_t { idle, running, stopping, stopped };
 
   // stack_impl.cpp
   void start();
   Result<void, Diagnostics> reload();
+  void drain();
   void stop(std::function<void()> stopped);
   void close();
 
@@ -53,8 +54,10 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   State state = State::idle;
   Diagnostics warnings;
   std::uint64_t reloads = 0, reloads_refused = 0;
+  bool is_draining = false;
 
   std::unique_ptr<dhcp::Server> dhcp;
+  std::unique_ptr<ra::Server> advertiser;
   std::vector<NamedDns> dns;
   std::vector<NamedProxy> proxies;
 
@@ -63,6 +66,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   /// The configuration of what this process serves.
   [[nodiscard]] Result<StackConfig, Diagnostics> make_config(const CheckedFiles& checked) const;
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
+  [[nodiscard]] Diagnostics open_new_listeners(const StackConfig& next);
   void start_servers(StackConfig config);
   void apply(StackConfig config);
   void adopt(StackConfig& config);
@@ -72,6 +76,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void on_lease(const dhcp::LeaseEvent& event);
   void note_lease(const dhcp::Lease& lease, bool is_live);
   void push_source_clusters();
+  void advertise(std::vector<ra::Network> networks);
   void warn_of_fixed_limits(const StackConfig& next);
   void resolve_proxies();
   void on_resolved(const std::string& name, const std::vector<Endpoint>& answer);
@@ -79,7 +84,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void finish();
 
   std::optional<SourceFiles> stdin_files_;  ///< "-" can be read once only
-  SourceFiles files_;                       ///< what is served, to see whether a change is one
+  std::vector<ra::Network> advertisements_;
+  SourceFiles files_;  ///< what is served, to see whether a change is one
   CheckedFiles checked_;
   Surroundings surroundings_;
   std::vector<std::string> proxies_by_dns_;

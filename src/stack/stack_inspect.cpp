@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <hcpnet/dhcp6/message.hpp>
 
 #include "stack/stack_impl.hpp"
 
@@ -8,6 +9,7 @@ namespace hcpnet {
 std::vector<std::string> Stack::Impl::troubles() const {
   std::vector<std::string> troubles;
   if (state != State::running) troubles.push_back("not serving");
+  if (is_draining) troubles.push_back("draining: the proxy takes no new connections");
   if (dhcp && !dhcp->is_healthy()) troubles.push_back("dhcp: leases can't be written to disk");
   return troubles;
 }
@@ -16,6 +18,9 @@ std::vector<StackListener> Stack::Impl::listeners() const {
   std::vector<StackListener> all;
   if (dhcp)
     for (const dhcp::BoundSubnet& b : dhcp->bound()) all.push_back({"dhcp", b.subnet, {b.server_id, 67}, b.bound});
+  if (dhcp)
+    for (const dhcp::BoundSubnet6& b : dhcp->bound6())
+      all.push_back({"dhcp6", b.subnet, {b.bound.address, dhcp6::kServerPort}, b.bound});
   for (const NamedDns& d : dns)
     for (const dns::BoundListener& l : d.server->listeners()) all.push_back({"dns", d.owner, l.configured, l.bound});
   for (const NamedProxy& p : proxies)

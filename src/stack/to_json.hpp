@@ -8,7 +8,15 @@ namespace hcpnet {
 
 [[nodiscard]] nlohmann::json to_json(const Diagnostics& diagnostics);
 [[nodiscard]] nlohmann::json to_json(const dhcp::Lease& lease);
+[[nodiscard]] nlohmann::json to_json(const dhcp6::Lease& lease);
 [[nodiscard]] nlohmann::json to_json(const RouteExplanation& answer);
 [[nodiscard]] nlohmann::json to_json(const StackZone& zone);
+
+/// The pages of the proxies on the admin listener (docs/commands.md).
+[[nodiscard]] nlohmann::json to_json(const proxy::RouteConfig& config);
+[[nodiscard]] nlohmann::json to_json(const proxy::EngineStats& stats);
+[[nodiscard]] nlohmann::json clusters_to_json(const proxy::EngineStats& stats);
+[[nodiscard]] nlohmann::json listeners_to_json(const proxy::EngineStats& stats,
+                                               const std::vector<proxy::BoundListener>& bound);
 
 }  // namespace hcpnet

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 import yaml
-from api_server import SHARED_CRDS, ApiServer
+from api_server import ROOT, SHARED_CRDS, ApiServer
 from hcpnet_command import Hcpnet
-from test_render import FORMS, Object, by_name, render
+from test_render import FORMS, VLAN, Object, by_name, render
 
 CRDS = [
     "k8s.cni.cncf.io_multi-networkpolicies.yaml",
@@ -129,3 +129,41 @@ def test_the_server_refuses_what_is_broken(  # so a pass above means something
     at[pointer[-1]] = value
     done = api.apply(yaml.safe_dump(found), "--dry-run=server")
     assert done.returncode != 0
+
+
+@pytest.fixture(scope="session")
+def api_with_kinds(api: ApiServer) -> ApiServer:
+    api.load_crds(*sorted((ROOT / "deploy/crds").glob("*.yaml")))
+    return api
+
+
+def test_the_server_takes_our_kinds(api_with_kinds: ApiServer) -> None:
+    done = api_with_kinds.apply(VLAN.read_text())
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("cidr: 192.0.2.0/24", "cidr: 192.0.2.0"),
+        ("gateway: 192.0.2.1", "gateway: 198.51.100.1"),
+        ("gateway: 192.0.2.1", "gateway: 999.999.999.999"),
+        ("networkAttachmentDefinition: vlan7", "attachment: {kind: Bridge, name: vlan7}"),
+        ("    networkAttachmentDefinition: vlan7\n", ""),
+        ("networkAttachmentDefinition: vlan7", "networkAttachmentDefinition: vlan7\n    topology: Localnet"),
+        ("dhcp: {serverIP: 192.0.2.2, ", "dhcp: {"),
+        ("dns: {serverIP: 192.0.2.3}", "dns: {serverIp: 192.0.2.3}"),
+        ("clusterName: red", "clusterName: Red"),
+        ("infraRef: {name: vlan7}", "infraRef: {}"),
+        (", ipAddressPoolRange: 192.0.2.210-192.0.2.214", ""),
+        ("maxConnections: 5000", "maxConnections: 0"),
+        ("targetRef: {kind: Infra, name: vlan7}", "targetRef: {kind: Service, name: vlan7}"),
+    ],
+)
+def test_both_refuse(hcpnet: Hcpnet, api_with_kinds: ApiServer, tmp_path: Path, old: str, new: str) -> None:
+    text = VLAN.read_text()
+    assert old in text
+    changed = tmp_path / "changed.yaml"
+    changed.write_text(text.replace(old, new))
+    assert hcpnet("render", str(changed)).returncode == 1
+    assert api_with_kinds.apply(changed.read_text(), "--dry-run=server").returncode != 0

@@ -9,8 +9,10 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 from pathlib import Path
 
+import pytest
 from hcpnet_command import NETWORK, PORT_MAPS, Hcpnet
 
 
@@ -138,3 +140,20 @@ def test_a_stale_admin_socket_is_replaced(hcpnet: Hcpnet) -> None:
     process.wait()
     assert Path(hcpnet.state / "admin.sock").exists()
     hcpnet.up()
+
+
+def test_drains_and_writes_an_access_log(hcpnet: Hcpnet) -> None:
+    log = hcpnet.folder / "access.log"
+    hcpnet.up("--access-log", str(log))
+    host, port = hcpnet.bound("proxy", 443)
+    with socket.create_connection((host, port)) as client:
+        client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        assert client.recv(1) == b""
+    deadline = time.monotonic() + 10
+    while "not_tls" not in log.read_text():
+        assert time.monotonic() < deadline
+    done = hcpnet("drain", "--state-dir", str(hcpnet.state))
+    assert (done.returncode, done.stdout) == (0, "draining, 0 connections open\n")
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((host, port))
+    assert any("draining" in trouble for trouble in hcpnet.ask("status")["troubles"])

@@ -186,6 +186,12 @@ Raises:
 
 Raises:
     SpecError: the new set is wrong; the old one is served on, unchanged.)doc")
+      .def(
+          "drain", [](StackOwner& s) { s.with([](Stack& stack) { stack.drain(); }); },
+          "The proxies take no more clients from now on, and /readyz says so; all else goes on. Idempotent.")
+      .def_property_readonly(
+          "is_draining", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.is_draining(); }); },
+          "bool.")
       .def_property_readonly(
           "is_running", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.is_running(); }); }, "bool.")
       .def(

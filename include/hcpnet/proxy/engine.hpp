@@ -7,6 +7,7 @@
 #include <functional>
 #include <hcpnet/clock.hpp>
 #include <hcpnet/log.hpp>
+#include <hcpnet/proxy/access_log.hpp>
 #include <hcpnet/proxy/route_table.hpp>
 #include <hcpnet/result.hpp>
 #include <map>
@@ -16,9 +17,20 @@
 
 namespace hcpnet::proxy {
 
+/// What a host name stands for.
+struct Resolution {
+  Resolution() = default;
+  Resolution(std::vector<Endpoint> found) : endpoints(std::move(found)) {}
+  Resolution(std::vector<Endpoint> found, std::chrono::seconds valid_for)
+      : endpoints(std::move(found)), ttl(valid_for) {}
+
+  std::vector<Endpoint> endpoints;
+  std::optional<std::chrono::seconds> ttl;  ///< how long it may be used; absent: EngineOptions::resolve_cache_time
+};
+
 /// Looks a backend's host name up and calls back once, with at least one endpoint or an error, on the executor's
 /// thread.
-using Resolved = std::function<void(Result<std::vector<Endpoint>>)>;
+using Resolved = std::function<void(Result<Resolution>)>;
 using Resolve = std::function<void(const std::string& host, std::uint16_t port, Resolved)>;
 
 /// Limits and collaborators of an Engine. Each limit has a counter in EngineStats for the times it was hit.
@@ -26,11 +38,19 @@ struct EngineOptions {
   std::chrono::milliseconds inspect_timeout{5'000};  ///< from accept to a complete ClientHello
   std::size_t max_hello_bytes = 16 * 1024;           ///< at most tls::kLargestHelloBytes
   std::size_t max_connections = 10'000;              ///< accepted and not yet closed, all listeners
+  std::size_t max_connections_per_source = 0;        ///< of one client address; 0: no limit
   std::size_t max_connect_attempts =
       3;  ///< endpoints tried for one connection, each with the backend's connect_timeout
+  /// Where a backend has addresses of both families: how long one is tried alone before the next is tried beside it
+  /// (RFC 8305 section 5).
+  std::chrono::milliseconds connect_race_delay{250};
   std::chrono::milliseconds drain_timeout{5'000};  ///< how long stop() lets tunnels finish
-  std::chrono::milliseconds accept_backoff{100};   ///< pause after accept() failed, for want of descriptors for example
-  std::chrono::milliseconds resolve_cache_time{30'000};  ///< how long looked-up endpoints count as fresh
+  /// How long a tunnel lasts whose route is gone from the table.
+  std::chrono::milliseconds removed_route_timeout{600'000};
+  std::chrono::milliseconds accept_backoff{100};  ///< pause after accept() failed, for want of descriptors for example
+  /// How long looked-up endpoints count as fresh where the answer has no time to live.
+  std::chrono::milliseconds resolve_cache_time{30'000};
+  std::chrono::milliseconds udp_idle_timeout{60'000};  ///< after which a UDP client's socket is closed
   /// TCP keepalive on both sides: the only limit of an established tunnel whose peer vanished, unless its backend has
   /// an idle_timeout.
   std::chrono::seconds keepalive_idle{60};
@@ -39,6 +59,13 @@ struct EngineOptions {
   /// Binds this port instead of the configured one; 0 lets the system choose. Routing still goes by the configured
   /// port.
   std::map<std::uint16_t, std::uint16_t> port_map;
+  /// Threads of the engine's own, each with a share of the connections (SO_REUSEPORT). 0 or 1: everything happens on
+  /// the executor. Needs the system's clock.
+  std::size_t workers = 1;
+  /// One line for each connection that ended, in the form of `access_log_format`, without line end. Empty: a log record
+  /// instead.
+  std::function<void(std::string line)> access_log;
+  AccessLogFormat access_log_format;
   Resolve resolve;  ///< the system's resolver when empty
   Clock* clock = &system_clock();
   Logger log;
@@ -47,28 +74,49 @@ struct EngineOptions {
 /// Counters since start, and gauges; names as in docs/metrics.md.
 struct EngineStats {
   std::uint64_t accepted = 0;
-  std::uint64_t active = 0;           ///< gauge
-  std::uint64_t limit_refused = 0;    ///< max_connections
-  std::uint64_t accept_backoffs = 0;  ///< accept() failed and was put off
+  std::uint64_t active = 0;                  ///< gauge
+  std::uint64_t limit_refused = 0;           ///< max_connections
+  std::uint64_t listener_limit_refused = 0;  ///< Listener::max_connections
+  std::uint64_t source_limit_refused = 0;    ///< max_connections_per_source
+  std::uint64_t backend_limit_refused = 0;   ///< Backend::max_connections
+  std::uint64_t source_denied = 0;           ///< Listener::allow and deny
+  std::uint64_t accept_backoffs = 0;         ///< accept() failed and was put off
   std::uint64_t inspect_timeouts = 0;
   std::uint64_t hello_too_large = 0;
   std::uint64_t hello_malformed = 0;
-  std::uint64_t closed_before_hello = 0;  ///< the client went away before its ClientHello was complete
-  std::uint64_t connect_failures = 0;     ///< no endpoint of the backend could be reached
-  std::uint64_t endpoint_failures = 0;    ///< single endpoints that refused, timed out or were refused by us
-  std::uint64_t connect_timeouts = 0;     ///< of these: no answer within connect_timeout
-  std::uint64_t loops_refused = 0;        ///< of these: one of our own listeners
-  std::uint64_t resolve_failures = 0;     ///< failed look-ups, also where an older answer could be used
+  std::uint64_t proxy_header_refused = 0;  ///< missing or malformed where a header of the PROXY protocol is demanded
+  std::uint64_t closed_before_hello = 0;   ///< the client went away before its ClientHello was complete
+  std::uint64_t connect_failures = 0;      ///< no endpoint of the backend could be reached
+  std::uint64_t endpoint_failures = 0;     ///< single endpoints that refused, timed out or were refused by us
+  std::uint64_t connect_timeouts = 0;      ///< of these: no answer within connect_timeout
+  std::uint64_t loops_refused = 0;         ///< of these: one of our own listeners
+  std::uint64_t resolve_failures = 0;      ///< failed look-ups, also where an older answer could be used
+  std::uint64_t stale_answers = 0;         ///< connections that used an answer beyond its time
   std::uint64_t idle_timeouts = 0;
+  std::uint64_t routes_removed = 0;  ///< tunnels closed because their route was gone for removed_route_timeout
   std::uint64_t downstream_resets = 0;
   std::uint64_t upstream_resets = 0;
   std::uint64_t bytes_to_backend = 0;
   std::uint64_t bytes_to_client = 0;
   std::uint64_t buffers_in_use = 0;  ///< gauge: relay buffers that hold bytes a slow receiver has not taken yet
+  std::uint64_t udp_datagrams = 0;   ///< forwarded, both ways
+  std::uint64_t udp_dropped = 0;     ///< not forwarded: no route, a limit, no room in a socket
   std::map<std::string, std::uint64_t> decisions;  ///< by to_string(Rule)
   std::map<std::string, std::uint64_t> closed;     ///< by close reason (docs/proxy.md)
+  struct PerListener {
+    std::uint64_t total = 0, active = 0, limit_refused = 0, no_route = 0, inspect_timeouts = 0;
+  };
+  std::map<Endpoint, PerListener> listeners;  ///< by configured address
+  struct PerEndpoint {
+    std::uint64_t total = 0, active = 0, failures = 0;
+    bool is_healthy = true;  ///< by active checks
+    bool is_ejected = false;
+  };
   struct PerBackend {
     std::uint64_t total = 0, active = 0, connect_failures = 0;
+    std::uint64_t connect_timeouts = 0, limit_refused = 0, bytes_to_backend = 0, bytes_to_client = 0;
+    std::uint64_t health_checks = 0, health_check_failures = 0, ejections = 0;
+    std::map<Endpoint, PerEndpoint> endpoints;  ///< that were used or checked
   };
   std::map<std::string, PerBackend> backends;  ///< of the current table, and older ones that are still in use
 };
@@ -76,11 +124,13 @@ struct EngineStats {
 struct BoundListener {
   Endpoint configured;
   Endpoint bound;  ///< with the port that the system gave
+  ListenerKind kind = ListenerKind::tls;
 };
 
-/// Accepts connections, reads the ClientHello, chooses a backend and copies bytes both ways, never changing one.
+/// Accepts connections, reads what names the server, chooses a backend and copies bytes both ways, never changing one.
 ///
-/// All calls on the executor's thread (one thread), or before it runs. The destructor closes everything at once.
+/// All calls on the executor's thread (one thread), or before it runs; callbacks run there too, also when the engine
+/// has threads of its own. The destructor closes everything at once.
 /// docs/proxy.md has the states, limits and close reasons.
 class Engine {
  public:
@@ -92,16 +142,23 @@ class Engine {
   /// Binds every listener of the table; all or nothing. Throws boost::system::system_error that names the address and
   /// the reason.
   void start(std::shared_ptr<const RouteTable> table);
-  /// New connections follow `table` from now on; established tunnels are not touched. Precondition: the same listener
-  /// addresses.
+  /// New connections follow `table` from now on. Established tunnels are not touched, but those whose route is gone
+  /// end after removed_route_timeout, unless it comes back. Listeners that are new are opened, those that are gone are
+  /// closed; all or nothing: throws boost::system::system_error that names the address, and all stays as it was.
   void replace(std::shared_ptr<const RouteTable> table);
+  /// Opens what is new in `table` without serving it, so that replace() with the same table cannot fail any more.
+  /// Throws as replace() does. A later call, or replace(), forgets what was prepared and not used.
+  void prepare(const std::shared_ptr<const RouteTable>& table);
   /// Which cluster a client address belongs to, from now on.
   void set_source_clusters(SourceClusters clusters);
+  /// Stops accepting at once, for good; tunnels go on. For the time before stop(), so that load balancers turn away.
+  void drain();
+  [[nodiscard]] bool is_draining() const;
   /// Stops accepting at once, lets connections finish for `drain_timeout`, then closes them and calls `done`, from the
   /// event loop.
   void stop(std::function<void()> done);
 
-  [[nodiscard]] std::vector<BoundListener> listeners() const;
+  [[nodiscard]] std::vector<BoundListener> listeners() const;  ///< empty once it drains
   [[nodiscard]] EngineStats stats() const;
   [[nodiscard]] std::shared_ptr<const RouteTable> table() const;
   [[nodiscard]] const SourceClusters& source_clusters() const;

@@ -194,6 +194,30 @@ struct DHCPPolicy {
     std::optional<std::string> host_name;
   };
   std::vector<Reservation> reservations;
+
+  enum class Identity : std::uint8_t { mac, duid };
+  struct Reservation6 {
+    std::optional<std::string> mac_address, duid;  ///< one of them
+    std::string address;
+    std::optional<std::string> host_name;
+  };
+  /// DHCPv6 on the same interface.
+  struct V6 {
+    std::string cidr, range_start, range_end;
+    std::vector<std::string> dns_servers, domain_search;
+    bool rapid_commit = false;
+    Identity identity = Identity::mac;
+    std::vector<Reservation6> reservations;
+  };
+  std::optional<V6> ipv6;
+
+  /// RFC 4861 beside DHCPv6: what tells hosts to ask it.
+  struct RouterAdvertisement {
+    bool managed = true, other_config = true, on_link = true, autonomous = false;
+    std::chrono::seconds router_lifetime{0};  ///< routerLifetimeSeconds, 0 to 9000; 0: no default router
+    std::optional<std::int64_t> mtu;          ///< 1280 to 65535
+  };
+  std::optional<RouterAdvertisement> router_advertisement;  ///< needs ipv6
 };
 /// Refines DNS of an Infra or a DNSServer.
 struct DNSPolicy {
@@ -241,6 +265,46 @@ struct ProxyPolicy {
   std::optional<std::chrono::seconds> inspect_timeout;  ///< inspectTimeoutSeconds; 5 s
   std::uint32_t max_connections = 10000;
   bool publish_api_on_443 = false;  ///< the API server also answers names and, for its own workers, no name on port 443
+
+  // Limits; 0: none.
+  std::uint32_t max_connections_per_listener = 0;
+  std::uint32_t max_connections_per_source = 0;
+  std::uint32_t max_connections_per_backend = 0;
+  std::vector<std::string> allowed_sources;  ///< networks; empty: every client
+  std::vector<std::string> denied_sources;   ///< networks; refused also where allowed_sources has them
+
+  enum class Balance : std::uint8_t { round_robin, least_connections, random_of_two };
+  Balance balance = Balance::round_robin;
+  struct HealthCheck {
+    enum class Kind : std::uint8_t { tcp, tls };
+    Kind kind = Kind::tcp;
+    std::chrono::seconds interval{10}, timeout{2};
+    std::uint32_t failures = 3, successes = 2;
+  };
+  std::optional<HealthCheck> health_check;
+  std::uint32_t ejection_failures = 5;  ///< ejection.failures; 0: endpoints are never ejected
+  std::chrono::seconds ejection_duration{30};
+
+  std::chrono::seconds drain_timeout{600};    ///< drainTimeoutSeconds: of tunnels whose route is gone
+  std::chrono::seconds udp_idle_timeout{60};  ///< udpIdleTimeoutSeconds
+  enum class ListenerKind : std::uint8_t { tls, http, tcp };
+  struct Listener {
+    std::uint16_t port = 0;
+    ListenerKind kind = ListenerKind::tls;
+  };
+  std::vector<Listener> listeners;  ///< what is not named: HTTP on port 80, TLS on every other
+
+  enum class ProxyHeader : std::uint8_t { v1, v2 };
+  std::vector<std::string> trusted_proxies;      ///< proxyProtocol.trustedSources: networks
+  std::optional<ProxyHeader> send_proxy_header;  ///< proxyProtocol.send
+  std::vector<std::string> proxy_header_to;      ///< proxyProtocol.backends: names
+
+  std::optional<std::string> interface;  ///< accepts on this network interface only
+  std::vector<std::string> dial_from;    ///< our own addresses towards backends
+  std::uint32_t workers = 1;             ///< threads
+  enum class AccessLog : std::uint8_t { text, json };
+  AccessLog access_log = AccessLog::text;          ///< accessLog.format
+  std::optional<std::string> access_log_template;  ///< accessLog.template, for text
 };
 
 // --- hcpnet.io: a self-managed cluster that is brought up by hand

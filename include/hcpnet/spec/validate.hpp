@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
+#include <hcpnet/dhcp6/duid.hpp>
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/dns/zone.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/result.hpp>
 #include <hcpnet/spec/load.hpp>
 #include <hcpnet/spec/model.hpp>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -59,6 +61,24 @@ struct ValidDhcpPolicy {
     std::string host_name;
   };
   std::vector<Reservation> reservations;
+
+  struct Reservation6 {
+    std::optional<MacAddress> mac;
+    std::optional<dhcp6::Duid> duid;
+    Ipv6 address;
+    std::string host_name;
+  };
+  struct V6 {
+    Cidr cidr;
+    Ipv6 first, last;
+    std::vector<Ipv6> dns_servers;
+    std::vector<std::string> domain_search;
+    bool rapid_commit = false;
+    DHCPPolicy::Identity identity = DHCPPolicy::Identity::mac;
+    std::vector<Reservation6> reservations;
+  };
+  std::optional<V6> ipv6;
+  std::optional<DHCPPolicy::RouterAdvertisement> router_advertisement;
 };
 struct ValidDnsPolicy {
   std::chrono::seconds record_ttl{30};
@@ -82,10 +102,26 @@ struct ValidDnsPolicy {
   std::vector<Cidr> transfer_clients;
   std::vector<Endpoint> notify;
 };
+/// As ProxyPolicy, with texts parsed.
 struct ValidProxyPolicy {
   std::optional<std::chrono::seconds> connect_timeout, idle_timeout, inspect_timeout;
   std::uint32_t max_connections = 10000;
   bool publish_api_on_443 = false;
+  std::uint32_t max_connections_per_listener = 0, max_connections_per_source = 0, max_connections_per_backend = 0;
+  std::vector<Cidr> allowed_sources, denied_sources;
+  ProxyPolicy::Balance balance = ProxyPolicy::Balance::round_robin;
+  std::optional<ProxyPolicy::HealthCheck> health_check;
+  std::uint32_t ejection_failures = 5;
+  std::chrono::seconds ejection_duration{30}, drain_timeout{600}, udp_idle_timeout{60};
+  std::map<std::uint16_t, ProxyPolicy::ListenerKind> listeners{{80, ProxyPolicy::ListenerKind::http}};
+  std::vector<Cidr> trusted_proxies;
+  std::optional<ProxyPolicy::ProxyHeader> send_proxy_header;
+  std::vector<std::string> proxy_header_to;
+  std::string interface;
+  std::vector<IpAddress> dial_from;
+  std::uint32_t workers = 1;
+  ProxyPolicy::AccessLog access_log = ProxyPolicy::AccessLog::text;
+  std::optional<std::string> access_log_template;
 };
 
 struct ValidInfra {

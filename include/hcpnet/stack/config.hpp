@@ -6,6 +6,7 @@
 #include <hcpnet/dns/config.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/proxy/route_table.hpp>
+#include <hcpnet/ra/advertisement.hpp>
 #include <hcpnet/result.hpp>
 #include <hcpnet/spec/observed.hpp>
 #include <hcpnet/spec/validate.hpp>
@@ -31,17 +32,28 @@ struct DnsServerConfig {
   std::string owner;  ///< the Infra or DNSServer, "namespace/name"
   dns::Config config;
 };
+/// What an engine is told besides its table. It takes this at start only.
+struct ProxyLimits {
+  std::optional<std::chrono::seconds> inspect_timeout;
+  std::size_t max_connections = 10'000;
+  std::size_t max_connections_per_source = 0;
+  std::chrono::seconds drain_timeout{600}, udp_idle_timeout{60};
+  std::size_t workers = 1;
+  bool is_access_log_json = false;
+  std::optional<std::string> access_log_template;
+  friend bool operator==(const ProxyLimits&, const ProxyLimits&) = default;
+};
 struct ProxyServerConfig {
   std::string owner;  ///< the Infra or ProxyServer, "namespace/name"
   std::shared_ptr<const proxy::RouteTable> table;
-  std::optional<std::chrono::seconds> inspect_timeout;
-  std::size_t max_connections = 10'000;
+  ProxyLimits limits;
   /// Clients known by their address: observed workers.
   proxy::SourceClusters workers;
 };
 
 struct StackConfig {
   dhcp::Config dhcp;  ///< no subnets: no DHCP
+  std::vector<ra::Network> advertisements;
   std::vector<DnsServerConfig> dns;
   std::vector<ProxyServerConfig> proxies;
   /// Hosted cluster ("namespace/name") by the hardware address of a VM's interface: a lease of that address makes its

@@ -61,7 +61,9 @@ TEST(Build, OwnersAreNamedWhereTheirUidIsKnown) {
     const bool is_foreign = !meta.contains("namespace") || meta["namespace"] != "hcp";
     const bool is_network = object["kind"] == "NetworkAttachmentDefinition";  // outlives what uses it
     EXPECT_EQ(meta.contains("ownerReferences"), !is_foreign && !is_network) << object["kind"] << meta["name"];
-    if (meta.contains("ownerReferences")) EXPECT_EQ(meta["ownerReferences"][0]["uid"], "7d1f0e52");
+    if (meta.contains("ownerReferences")) {
+      EXPECT_EQ(meta["ownerReferences"][0]["uid"], "7d1f0e52");
+    }
   }
 }
 
@@ -76,7 +78,7 @@ kind: ProxyServer
 metadata: {name: edge}
 spec:
   networkConfig: {serverIP: 192.0.2.4, networkAttachmentName: vlan7}
-  backends: [{name: a, hostname: a.example.com, port: 443, targetService: s, targetPort: 443, targetNamespace: n}]
+  backends: [{name: a, hostname: a.example.com, port: 443, targetService: s, targetPort: 443, targetNamespace: ns}]
 )";
   EXPECT_THAT(errors(proxy), ElementsAre("prefix-unknown"));
   std::string unattached = proxy;

@@ -14,8 +14,8 @@ const Cidr kVlan6 = *parse_cidr("2001:db8:100::/64");
 
 /// Case HCP-12: a list of strings with prefix lengths, both families.
 TEST(NetworksAnnotation, HasEveryAddressWithItsPrefixLength) {
-  const InterfaceAddress addresses[] = {parse_interface_address("192.168.100.4", kVlan).value(),
-                                        parse_interface_address("2001:db8:100::4/64", kVlan6).value()};
+  const InterfaceAddress addresses[] = {*parse_interface_address("192.168.100.4", kVlan),
+                                        *parse_interface_address("2001:db8:100::4/64", kVlan6)};
   const json expected = json::parse(
       R"([{"name": "vlan100", "namespace": "clusters-hcp1", "ips": ["192.168.100.4/24", "2001:db8:100::4/64"]}])");
   EXPECT_EQ(json::parse(networks_annotation({"vlan100", "clusters-hcp1"}, addresses)), expected);

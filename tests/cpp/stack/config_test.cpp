@@ -81,7 +81,9 @@ TEST(StackConfig, RoutesTwoClustersOnOneVlan) {
   EXPECT_EQ(route(config, "kubernetes.default", 443, stranger), "closed: source_not_allowed");
   EXPECT_EQ(route(config, "", 443, "192.0.2.101"), "closed: no_match") << "the API is not published on 443";
   EXPECT_EQ(route(config, "nobody.example.org", 443, "192.0.2.101"), "closed: no_match");
-  EXPECT_EQ(route(config, "", 80, stranger), "no listener");
+  EXPECT_EQ(route(config, "x.apps.red.hc.example.com", 80, stranger), "red-apps-http -> 192.0.2.210:80");
+  EXPECT_EQ(route(config, "", 80, stranger), "closed: no_match");
+  EXPECT_EQ(route(config, "", 8080, stranger), "no listener");
 }
 
 TEST(StackConfig, ListensOnTheVlanAndOnThePodAddress) {
@@ -89,7 +91,8 @@ TEST(StackConfig, ListensOnTheVlanAndOnThePodAddress) {
   std::vector<std::string> proxy, dns;
   for (const auto& l : config.proxies.at(0).table->config().listeners) proxy.push_back(l.address.to_string());
   for (const auto& l : config.dns.at(0).config.listeners) dns.push_back(l.to_string());
-  EXPECT_EQ(proxy, (std::vector<std::string>{"192.0.2.4:6443", "192.0.2.4:443", "172.16.0.9:6443", "172.16.0.9:443"}));
+  EXPECT_EQ(proxy, (std::vector<std::string>{"192.0.2.4:6443", "192.0.2.4:443", "192.0.2.4:80", "172.16.0.9:6443",
+                                             "172.16.0.9:443", "172.16.0.9:80"}));
   EXPECT_EQ(dns, (std::vector<std::string>{"192.0.2.3:53", "172.16.0.9:53"}));
 }
 

@@ -312,6 +312,45 @@ TEST_F(StackTest, AnswersOnItsAdminSocket) {
   EXPECT_FALSE(std::filesystem::exists(o.admin_socket));
 }
 
+TEST_F(StackTest, ShowsItsProxiesToTheAdministrator) {
+  StackOptions o = options();
+  o.admin_socket = (folder / "admin.sock").string();
+  Stack stack(o);
+  stack.start();
+  const auto shows = [&](const char* page, const char* what) {
+    return http(o.admin_socket, std::string("GET ") + page).find(what) != std::string::npos;
+  };
+  EXPECT_TRUE(shows("/stats", "\"accepted\": 0"));
+  EXPECT_TRUE(shows("/clusters", "\"name\": \"blue-kube-apiserver\""));
+  EXPECT_TRUE(shows("/listeners", "\"address\": \"127.80.1.4:6443\""));
+  EXPECT_TRUE(shows("/config_dump", "\"api-int.blue.example.com\""));
+  EXPECT_NE(stack.metrics().find("envoy_cluster_upstream_cx_active{proxy=\"hcp/vlan\",envoy_cluster_name=\"blue-"),
+            std::string::npos);
+  EXPECT_NE(stack.metrics().find("envoy_listener_downstream_cx_active{proxy=\"hcp/vlan\",envoy_listener_address="
+                                 "\"127.80.1.4_443\"} 0"),
+            std::string::npos);
+}
+
+TEST_F(StackTest, DrainsItsProxiesAndGoesOnServingTheRest) {
+  StackOptions o = options();
+  o.admin_socket = (folder / "admin.sock").string();
+  Stack stack(o);
+  stack.start();
+  const Endpoint proxy = bound(stack, "proxy", 443);
+  EXPECT_NE(http(o.admin_socket, "GET /drain").find("405"), std::string::npos);
+  EXPECT_NE(http(o.admin_socket, "POST /drain").find("\"draining\": true"), std::string::npos);
+  EXPECT_TRUE(stack.is_draining());
+  EXPECT_NE(http(o.admin_socket, "GET /readyz").find("503"), std::string::npos);
+  asio::io_context io;
+  asio::ip::tcp::socket late(io);
+  boost::system::error_code ec;
+  late.connect({asio::ip::make_address(proxy.address.to_string()), proxy.port}, ec);
+  EXPECT_EQ(ec, asio::error::connection_refused);
+  unsigned rcode = 99;
+  EXPECT_EQ(ask(bound(stack, "dns", 53), "api.blue.example.com", rcode).size(), 1u);
+  EXPECT_TRUE(stack.reload().has_value());
+}
+
 TEST_F(StackTest, KeepsChangesOffTheObserveListener) {
   StackOptions o = options();
   o.observe = Endpoint{Ipv4(127, 0, 0, 1), 0};

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <hcpnet/log.hpp>
+#include <hcpnet/proxy/access_log.hpp>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace hcpnet::proxy {
+namespace {
+
+struct Field {
+  std::string_view name;
+  bool is_number = false;
+};
+constexpr std::array<Field, 11> kFields{{{"time"},
+                                         {"listener"},
+                                         {"client"},
+                                         {"sni"},
+                                         {"rule"},
+                                         {"backend"},
+                                         {"endpoint"},
+                                         {"bytes_to_backend", true},
+                                         {"bytes_to_client", true},
+                                         {"duration_ms", true},
+                                         {"reason"}}};
+constexpr std::size_t kNoField = kFields.size();
+
+/// RFC 3339, UTC, milliseconds.
+std::string timestamp(std::chrono::system_clock::time_point time) {
+  const auto milliseconds = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()).count();
+  const auto seconds = static_cast<std::time_t>(milliseconds / 1000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[40];
+  std::string out(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S.", &parts));
+  const std::string fraction = std::to_string(milliseconds % 1000);
+  return out + std::string(3 - std::min<std::size_t>(3, fraction.size()), '0') + fraction + 'Z';
+}
+
+std::string or_dash(std::string_view text) {
+  return text.empty() ? std::string("-") : std::string(text);
+}
+
+std::array<std::string, kFields.size()> values_of(const AccessRecord& r) {
+  return {timestamp(r.time),
+          r.listener.to_string(),
+          r.client.to_string(),
+          r.server_name ? or_dash(printable(*r.server_name)) : "-",
+          or_dash(r.rule),
+          or_dash(r.backend),
+          r.endpoint ? r.endpoint->to_string() : "-",
+          std::to_string(r.bytes_to_backend),
+          std::to_string(r.bytes_to_client),
+          std::to_string(r.duration.count()),
+          or_dash(r.reason)};
+}
+
+std::string render_json(const AccessRecord& record) {
+  // Built by hand, because every number is one and the order of fields is part of the contract.
+  std::string line = "{";
+  const auto values = values_of(record);
+  for (std::size_t i = 0; i < kFields.size(); ++i) {
+    line += (i == 0 ? "\"" : ",\"") + std::string(kFields[i].name) + "\":";
+    if (kFields[i].is_number)
+      line += values[i];
+    else
+      line += values[i] == "-" ? "null" : nlohmann::json(values[i]).dump();
+  }
+  return line + '}';
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> fields_of(const AccessRecord& record) {
+  std::vector<std::pair<std::string, std::string>> fields;
+  auto values = values_of(record);
+  for (std::size_t i = 0; i < kFields.size(); ++i) fields.emplace_back(kFields[i].name, std::move(values[i]));
+  return fields;
+}
+
+AccessLogFormat::AccessLogFormat() {
+  if (auto made = text(kDefaultTemplate)) pieces_ = std::move(made->pieces_);
+}
+
+AccessLogFormat AccessLogFormat::json() {
+  AccessLogFormat format;
+  format.is_json_ = true;
+  return format;
+}
+
+Result<AccessLogFormat, std::string> AccessLogFormat::text(std::string_view text_template) {
+  AccessLogFormat format((std::vector<Piece>()));
+  if (text_template.find_first_of("\r\n") != std::string_view::npos)
+    return std::string("a line of the access log is one line");
+  std::string literal;
+  while (!text_template.empty()) {
+    const std::size_t percent = text_template.find('%');
+    literal += text_template.substr(0, percent);
+    if (percent == std::string_view::npos) break;
+    text_template.remove_prefix(percent + 1);
+    if (text_template.starts_with('%')) {
+      literal += '%';
+      text_template.remove_prefix(1);
+      continue;
+    }
+    const std::size_t end = text_template.find('}');
+    if (!text_template.starts_with('{') || end == std::string_view::npos)
+      return std::string("\"%\" begins a field, such as %{sni}; \"%%\" is a percent sign");
+    const std::string_view name = text_template.substr(1, end - 1);
+    const auto field = std::ranges::find(kFields, name, &Field::name);
+    if (field == kFields.end()) return "there is no field \"" + printable(name) + '"';
+    format.pieces_.push_back({std::exchange(literal, {}), static_cast<std::size_t>(field - kFields.begin())});
+    text_template.remove_prefix(end + 1);
+  }
+  if (!literal.empty()) format.pieces_.push_back({std::move(literal), kNoField});
+  return format;
+}
+
+std::string AccessLogFormat::render(const AccessRecord& record) const {
+  if (is_json_) return render_json(record);
+  const auto values = values_of(record);
+  std::string line;
+  for (const Piece& piece : pieces_) {
+    line += piece.literal;
+    if (piece.field != kNoField) line += values[piece.field];
+  }
+  return line;
+}
+
+}  // namespace hcpnet::proxy

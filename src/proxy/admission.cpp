@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/admission.hpp"
+
+#include <algorithm>
+
+namespace hcpnet::proxy {
+
+bool contains(const std::vector<Cidr>& prefixes, const IpAddress& address) noexcept {
+  return std::ranges::any_of(prefixes, [&](const Cidr& prefix) { return prefix.contains(address); });
+}
+
+bool is_allowed(const Listener& listener, const IpAddress& client) noexcept {
+  return (listener.allow.empty() || contains(listener.allow, client)) && !contains(listener.deny, client);
+}
+
+std::optional<CloseReason> admit(Worker& worker, const Listener& listener, ConnectionRecord& record) {
+  const IpAddress& source = record.client.address;
+  if (!is_allowed(listener, source)) {
+    ++worker.counters.source_denied;
+    return CloseReason::source_denied;
+  }
+  const std::size_t limit = worker.options.max_connections_per_source;
+  if (limit == 0) return std::nullopt;
+  record.is_source_counted = worker.shared->sources.add(source, limit);
+  if (record.is_source_counted) return std::nullopt;
+  ++worker.counters.source_limit_refused;
+  worker.warn_rarely("connection limit of a source reached", {{"client", source.to_string()}});
+  return CloseReason::source_limit;
+}
+
+bool has_room(Worker& worker, const Listener& listener, ListenerState& state, const Endpoint& client) {
+  const bool is_full = worker.is_full();
+  if (!is_full && (listener.max_connections == 0 || state.active < listener.max_connections)) return true;
+  ++(is_full ? worker.counters.limit_refused : worker.counters.listener_limit_refused);
+  ++state.limit_refused;
+  worker.warn_rarely("connection limit reached",
+                     {{"listener", listener.address.to_string()}, {"client", client.to_string()}});
+  return false;
+}
+
+ConnectionRecord open_record(Worker& worker, const std::shared_ptr<ListenerState>& listener, const Endpoint& client,
+                             Protocol protocol) {
+  ++worker.counters.accepted;
+  ++worker.shared->active;
+  ++listener->total;
+  ++listener->active;
+  ConnectionRecord record;
+  record.listener = listener;
+  record.protocol = protocol;
+  record.client = client;
+  record.accepted_at = worker.timers.now();
+  return record;
+}
+
+const Backend* decide(Worker& worker, const RouteTable& table, ConnectionRecord& record, Greeting greeting) {
+  const Decision decision = table.find(record.listener->address, greeting, record.server_name.value_or(""),
+                                       record.client.address, *worker.source_clusters, record.protocol);
+  record.rule = decision.rule;
+  ++worker.decisions[static_cast<std::size_t>(decision.rule)];
+  if (decision.backend == nullptr) {
+    ++record.listener->no_route;
+    return nullptr;
+  }
+  if (decision.rule == Rule::wildcard) record.wildcard_bytes = static_cast<std::uint8_t>(decision.matched.size() - 2);
+  record.backend = worker.backend(decision.backend->name);
+  ++record.backend->active;
+  ++record.backend->total;
+  return decision.backend;
+}
+
+}  // namespace hcpnet::proxy

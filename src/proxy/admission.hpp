@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+
+#include "proxy/connection.hpp"
+
+namespace hcpnet::proxy {
+
+/// Whether a listener serves this client at all, by its allow and deny lists.
+[[nodiscard]] bool is_allowed(const Listener& listener, const IpAddress& client) noexcept;
+[[nodiscard]] bool contains(const std::vector<Cidr>& prefixes, const IpAddress& address) noexcept;
+
+/// Judges who the client is, counts the connection towards the limit of its source, and counts refusals. The reason to
+/// close it, if any.
+[[nodiscard]] std::optional<CloseReason> admit(Worker& worker, const Listener& listener, ConnectionRecord& record);
+
+/// Room for one more connection at this listener; otherwise the refusal is counted and now and then logged.
+[[nodiscard]] bool has_room(Worker& worker, const Listener& listener, ListenerState& state, const Endpoint& client);
+/// The record of a new connection, which is counted as open.
+[[nodiscard]] ConnectionRecord open_record(Worker& worker, const std::shared_ptr<ListenerState>& listener,
+                                           const Endpoint& client, Protocol protocol);
+/// Enters the decision for this greeting, and counts it. Null: close it.
+[[nodiscard]] const Backend* decide(Worker& worker, const RouteTable& table, ConnectionRecord& record,
+                                    Greeting greeting);
+
+}  // namespace hcpnet::proxy

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proxy/health_probe.hpp"
+
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <utility>
+
+#include "tls/client_hello_writer.hpp"
+
+namespace hcpnet::proxy {
+namespace {
+
+constexpr std::uint8_t kHandshakeRecord = 22;
+constexpr std::uint8_t kServerHello = 2;
+
+}  // namespace
+
+HealthProbe::HealthProbe(std::shared_ptr<Worker> worker, const HealthCheck& check, Done done)
+    : worker_(std::move(worker)), check_(check), done_(std::move(done)), socket_(worker_->executor) {}
+
+void HealthProbe::start(const Endpoint& endpoint) {
+  deadline_ = worker_->timers.after(check_.timeout, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->finish(false);
+  });
+  socket_.async_connect(to_asio(endpoint), [self = shared_from_this()](const error_code& ec) {
+    if (ec) return self->finish(false);
+    self->on_connected();
+  });
+}
+
+void HealthProbe::on_connected() {
+  if (check_.kind == HealthCheck::Kind::tcp || !done_) return finish(true);
+  std::array<std::uint8_t, 64> random;
+  for (std::uint8_t& byte : random) byte = static_cast<std::uint8_t>(worker_->random() >> 8);
+  hello_ = tls::make_client_hello(check_.server_name, random);
+  asio::async_write(socket_, asio::buffer(hello_), [self = shared_from_this()](const error_code& ec, std::size_t) {
+    if (ec) return self->finish(false);
+    self->read();
+  });
+}
+
+void HealthProbe::read() {
+  asio::async_read(socket_, asio::buffer(answer_), [self = shared_from_this()](const error_code& ec, std::size_t) {
+    self->finish(!ec && self->answer_[0] == kHandshakeRecord && self->answer_[5] == kServerHello);
+  });
+}
+
+void HealthProbe::cancel() {
+  done_ = nullptr;
+  finish(false);
+}
+
+void HealthProbe::finish(bool is_good) {
+  worker_->timers.cancel(deadline_);
+  // With RST: nothing of this connection is worth waiting for, and no port stays in TIME-WAIT.
+  close_with_reset(socket_);
+  if (const Done done = std::exchange(done_, nullptr)) done(is_good);
+}
+
+}  // namespace hcpnet::proxy

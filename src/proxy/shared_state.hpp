@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <hcpnet/proxy/route_table.hpp>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "proxy/backend_state.hpp"
+
+namespace hcpnet::proxy {
+
+/// What the workers count of one listener together.
+struct ListenerState {
+  explicit ListenerState(const Endpoint& endpoint) : address(endpoint) {}
+  const Endpoint address;  ///< as configured
+  Counter total = 0;
+  Counter active = 0;
+  Counter limit_refused = 0;
+  Counter no_route = 0;
+  Counter inspect_timeouts = 0;
+};
+
+/// Open connections by client address, for a limit that holds over all workers. Thread-safe.
+class SourceCounts {
+ public:
+  /// False, and nothing counted, when the address has `limit` already.
+  bool add(const IpAddress& source, std::size_t limit);
+  void remove(const IpAddress& source);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<IpAddress, std::size_t> counts_;
+};
+
+/// What all workers of an engine share: limits and the state of backends. Thread-safe.
+class SharedState {
+ public:
+  Counter active = 0;  ///< connections, all listeners
+  SourceCounts sources;
+
+  [[nodiscard]] std::shared_ptr<BackendState> backend(const std::string& name);
+  /// Forgets backends that neither `config` nor a connection uses: counters would pile up from reload to reload.
+  void retain(const RouteConfig& config);
+  [[nodiscard]] std::shared_ptr<ListenerState> listener(const Endpoint& address);
+  /// Adds what is kept here.
+  void add_to(EngineStats& stats, Clock::SteadyTime now) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<BackendState>> backends_;
+  std::map<Endpoint, std::shared_ptr<ListenerState>> listeners_;
+};
+
+}  // namespace hcpnet::proxy

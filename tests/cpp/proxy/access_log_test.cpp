@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <hcpnet/proxy/access_log.hpp>
+#include <nlohmann/json.hpp>
+
+namespace hcpnet::proxy {
+namespace {
+
+AccessRecord record() {
+  AccessRecord r;
+  r.time = std::chrono::system_clock::time_point(std::chrono::milliseconds(1'700'000'000'042));
+  r.listener = {Ipv4(192, 0, 2, 4), 443};
+  r.client = {*parse_ipv6("2001:db8::9"), 50000};
+  r.server_name = "a.test\n\"x";
+  r.rule = "exact";
+  r.backend = "blue-oauth";
+  r.endpoint = Endpoint{Ipv4(10, 0, 0, 1), 6443};
+  r.bytes_to_backend = 517;
+  r.bytes_to_client = 12'345'678'901;
+  r.duration = std::chrono::milliseconds(1500);
+  r.reason = "finished";
+  return r;
+}
+
+TEST(AccessLog, TextFollowsTheTemplate) {
+  EXPECT_EQ(AccessLogFormat().render(record()),
+            "2023-11-14T22:13:20.042Z [2001:db8::9]:50000 192.0.2.4:443 a.test\\x0A\"x exact blue-oauth 10.0.0.1:6443 "
+            "517 12345678901 1500 finished");
+  EXPECT_EQ(AccessLogFormat::text("100%% %{reason}%{sni}!")->render(record()), "100% finisheda.test\\x0A\"x!");
+  EXPECT_EQ(AccessLogFormat::text("")->render(record()), "");
+}
+
+TEST(AccessLog, WhatDoesNotApplyIsADash) {
+  AccessRecord r;
+  r.reason = "hello_incomplete";
+  EXPECT_EQ(AccessLogFormat::text("%{sni} %{rule} %{backend} %{endpoint} %{reason}")->render(r),
+            "- - - - hello_incomplete");
+}
+
+TEST(AccessLog, JsonIsOneObjectWithNumbers) {
+  const std::string line = AccessLogFormat::json().render(record());
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  const auto json = nlohmann::json::parse(line);
+  EXPECT_EQ(json.at("bytes_to_client"), 12'345'678'901);
+  EXPECT_EQ(json.at("sni"), "a.test\\x0A\"x");
+  EXPECT_EQ(json.at("time"), "2023-11-14T22:13:20.042Z");
+  EXPECT_EQ(json.size(), 11u);
+  const auto empty = nlohmann::json::parse(AccessLogFormat::json().render({}));
+  EXPECT_TRUE(empty.at("backend").is_null());
+  EXPECT_EQ(empty.at("duration_ms"), 0);
+}
+
+TEST(AccessLog, ATemplateThatIsWrongSaysWhy) {
+  EXPECT_EQ(AccessLogFormat::text("%{path}").error(), "there is no field \"path\"");
+  for (const char* wrong : {"%", "50 %", "%sni", "%{sni", "a\nb"})
+    EXPECT_TRUE(AccessLogFormat::text(wrong).has_error()) << wrong;
+}
+
+}  // namespace
+}  // namespace hcpnet::proxy

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// Listeners that inspect otherwise or not at all, headers of the PROXY protocol, and listeners and routes that come and
+// go.
+#include <gmock/gmock.h>
+
+#include <boost/asio/ip/udp.hpp>
+#include <hcpnet/proxy/proxy_header.hpp>
+
+#include "proxy/proxy_test.hpp"
+
+namespace hcpnet::proxy {
+namespace {
+
+namespace error = boost::asio::error;
+using namespace std::chrono_literals;
+using boost::asio::ip::udp;
+using test::Peer;
+using test::Server;
+using Strings = std::vector<std::string>;
+
+class ListenersTest : public test::ProxyTest {
+ protected:
+  RouteConfig config(ListenerKind kind) {
+    RouteConfig config = test::config_for({{"a.test", {server.endpoint()}}});
+    config.listeners[0].kind = kind;
+    return config;
+  }
+  RouteConfig blind(ListenerKind kind) {
+    RouteConfig config = this->config(kind);
+    config.routes[0].names.clear();
+    config.routes[0].not_tls = true;
+    config.routes[0].protocol = protocol_of(kind);
+    return config;
+  }
+  Server server{*this};
+};
+
+TEST_F(ListenersTest, HttpGoesByTheHostOfTheFirstRequest) {
+  Server other(*this);
+  RouteConfig http = test::config_for({{"*.apps.a.test", {server.endpoint()}}, {"*.apps.b.test", {other.endpoint()}}});
+  http.listeners[0].kind = ListenerKind::http;
+  start(http);
+  Peer from = client();
+  const std::string request = "GET / HTTP/1.1\r\nHost: x.apps.b.test:80\r\n\r\n";
+  from.send(request.substr(0, 20));
+  run_ready();
+  from.send(request.substr(20));
+  Peer to = other.accept();
+  EXPECT_EQ(to.receive(request.size()), request) << "nothing is changed";
+  expect_works(from, to);
+  for (const char* bad :
+       {"GET / HTTP/1.1\r\nHost: c.test\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01", "GET /\r\n"}) {
+    Peer refused = client();
+    refused.send(std::string(bad));
+    EXPECT_TRUE(refused.end()) << bad;
+  }
+  EXPECT_EQ(closed("reason"), (Strings{"unknown_name", "hello_malformed", "not_tls", "not_tls"}));
+}
+
+TEST_F(ListenersTest, TcpDialsAtOnceSoThatAServerMaySpeakFirst) {  // PXY-09
+  start(blind(ListenerKind::tcp));
+  Peer from = client();
+  Peer to = server.accept();
+  to.send(std::string("SSH-2.0-x"));
+  EXPECT_EQ(from.receive(9), "SSH-2.0-x");
+  expect_works(from, to);
+  from.close();
+  to.close();
+  expect_all_closed();
+  EXPECT_EQ(closed("rule"), Strings{"not_tls"});
+}
+
+TEST_F(ListenersTest, ATrustedProxySaysWhoTheClientIs) {
+  RouteConfig trusting = config(ListenerKind::tls);
+  trusting.listeners[0].trusted_proxies = {*parse_cidr("127.0.0.9/32")};
+  trusting.listeners[0].deny = {*parse_cidr("192.0.2.66/32")};
+  start(trusting);
+  const std::string first = hello("a.test");
+  {
+    Peer from = Peer::connect(*this, listener, "127.0.0.9");
+    from.send("PROXY TCP4 192.0.2.7 192.0.2.1 1111 443\r\n" + first);
+    Peer to = server.accept();
+    EXPECT_EQ(to.receive(first.size()), first) << "the header is not for the backend";
+  }
+  {
+    Peer denied = Peer::connect(*this, listener, "127.0.0.9");
+    denied.send(std::string("PROXY TCP4 192.0.2.66 192.0.2.1 1111 443\r\n"));
+    EXPECT_TRUE(denied.end());
+  }
+  {
+    Peer without = Peer::connect(*this, listener, "127.0.0.9");
+    without.send(first);
+    EXPECT_TRUE(without.end());
+  }
+  {
+    Peer liar = client();  // nobody trusts it: what it sends is no TLS
+    liar.send("PROXY TCP4 192.0.2.7 192.0.2.1 1111 443\r\n" + first);
+    EXPECT_TRUE(liar.end());
+  }
+  expect_all_closed();
+  EXPECT_THAT(closed("reason"), testing::UnorderedElementsAre("finished", "source_denied", "proxy_header", "not_tls"));
+  EXPECT_THAT(closed("client"), testing::Contains("192.0.2.7:1111"));
+  EXPECT_EQ(engine->stats().proxy_header_refused, 1u);
+}
+
+TEST_F(ListenersTest, ATrustedProxyMayPrecedeAPlainListener) {
+  RouteConfig trusting = blind(ListenerKind::tcp);
+  trusting.listeners[0].trusted_proxies = {*parse_cidr("127.0.0.0/8")};
+  start(trusting);
+  Peer from = client();
+  run_ready();
+  EXPECT_FALSE(server.has_connection()) << "not before the header";
+  from.send(std::string("PROXY UNKNOWN\r\nx"));
+  Peer to = server.accept();
+  EXPECT_EQ(to.receive(1), "x");
+  Peer late = client();
+  clock.advance(5s);
+  EXPECT_TRUE(late.end());
+  EXPECT_EQ(engine->stats().inspect_timeouts, 1u);
+}
+
+TEST_F(ListenersTest, ABackendIsToldWhoTheClientIs) {
+  for (const ProxyHeaderVersion version : {ProxyHeaderVersion::v1, ProxyHeaderVersion::v2}) {
+    RouteConfig telling = config(ListenerKind::tls);
+    telling.backends[0].proxy_header = version;
+    start(telling);
+    Peer from = Peer::connect(*this, listener, "127.0.0.8");
+    const std::string first = hello("a.test");
+    from.send(first);
+    Peer to = server.accept();
+    const Endpoint source{Ipv4(127, 0, 0, 8), from.socket().local_endpoint().port()};
+    const auto expected = encode_proxy_header(version, {source, listener});
+    const std::string received = to.receive(expected.size() + first.size());
+    EXPECT_EQ(received, std::string(expected.begin(), expected.end()) + first);
+    EXPECT_EQ(engine->stats().bytes_to_backend, first.size()) << "the header is not the client's";
+  }
+}
+
+TEST_F(ListenersTest, OneHeaderComesFirstOnEveryPath) {  // PXY-20
+  RouteConfig telling = config(ListenerKind::tls);
+  telling.backends[0].proxy_header = ProxyHeaderVersion::v2;
+  telling.routes[0].other_sni = telling.routes[0].no_sni = telling.routes[0].not_tls = true;
+  telling.listeners.push_back({{*parse_ipv6("::1"), 443}});
+  telling.listeners.push_back({{Ipv4(127, 0, 0, 1), 6443}, {}, ListenerKind::tcp});
+  telling.routes.push_back({.port = 6443, .not_tls = true, .backend = "a.test"});
+  start(telling);
+  const std::string signature("\r\n\r\n\0\r\nQUIT\n", 12);
+  for (std::size_t i = 0; i < 3; ++i) {
+    listener = engine->listeners().at(i).bound;
+    for (const std::string& payload : {hello("a.test"), hello("other.test"), std::string("plain")}) {
+      Peer from = client();
+      from.send(payload);
+      Peer to = server.accept();
+      const bool is_v4 = listener.address.is_v4();
+      const std::string received = to.receive((is_v4 ? 28 : 52) + payload.size());
+      EXPECT_EQ(received.substr(0, 14), signature + (is_v4 ? "\x21\x11" : "\x21\x21"));
+      EXPECT_EQ(received.substr(16, 4), is_v4 ? std::string("\x7f\0\0\x01", 4) : std::string(4, '\0'));
+      EXPECT_EQ(received.substr(is_v4 ? 28 : 52), payload);
+    }
+  }
+}
+
+TEST_F(ListenersTest, Ipv6FromEndToEnd) {
+  Server v6(*this, "::1");
+  RouteConfig config = test::config_for({{"a.test", {v6.endpoint()}}});
+  config.listeners[0].address = {*parse_ipv6("::1"), 443};
+  config.backends[0].proxy_header = ProxyHeaderVersion::v1;
+  start(config);
+  Peer from = client();
+  from.send(hello("a.test"));
+  Peer to = v6.accept();
+  EXPECT_EQ(to.receive(17), "PROXY TCP6 ::1 ::");
+  EXPECT_THAT(engine->stats().listeners, testing::Contains(testing::Key(config.listeners[0].address)));
+}
+
+class UdpTest : public ListenersTest {
+ protected:
+  UdpTest() {
+    backend.non_blocking(true);
+    config_ = blind(ListenerKind::udp);
+    config_.backends[0].endpoints = {{Ipv4(127, 0, 0, 1), backend.local_endpoint().port()}};
+  }
+  udp::socket client_socket() {
+    udp::socket socket(outside, udp::endpoint(boost::asio::ip::make_address("127.0.0.1"), 0));
+    socket.non_blocking(true);
+    return socket;
+  }
+  udp::endpoint proxy() const { return {boost::asio::ip::make_address("127.0.0.1"), listener.port}; }
+  std::string receive(udp::socket& socket) {
+    std::string text(70'000, '\0');
+    std::size_t count = 0;
+    EXPECT_TRUE(run_until([&] {
+      boost::system::error_code ec;
+      count = socket.receive_from(boost::asio::buffer(text), last_sender, 0, ec);
+      return !ec;
+    }));
+    return text.substr(0, count);
+  }
+  RouteConfig config_;
+  udp::endpoint last_sender;
+  udp::socket backend{outside, udp::endpoint(boost::asio::ip::make_address("127.0.0.1"), 0)};
+};
+
+TEST_F(UdpTest, EachClientHasASocketOfItsOwn) {
+  start(config_);
+  udp::socket one = client_socket(), two = client_socket();
+  one.send_to(boost::asio::buffer(std::string("one")), proxy());
+  EXPECT_EQ(receive(backend), "one");
+  const udp::endpoint as_one = last_sender;
+  two.send_to(boost::asio::buffer(std::string("two")), proxy());
+  EXPECT_EQ(receive(backend), "two");
+  EXPECT_NE(last_sender, as_one);
+  backend.send_to(boost::asio::buffer(std::string("to one")), as_one);
+  EXPECT_EQ(receive(one), "to one");
+  EXPECT_EQ(last_sender, proxy()) << "answers come from where the question went";
+  const std::string large(60'000, 'x');
+  one.send_to(boost::asio::buffer(large), proxy());
+  EXPECT_EQ(receive(backend), large);
+  one.send_to(boost::asio::buffer(std::string()), proxy());
+  EXPECT_EQ(receive(backend), "") << "an empty datagram is one";
+  EXPECT_EQ(engine->stats().active, 2u);
+  EXPECT_EQ(engine->stats().udp_datagrams, 5u);
+  clock.advance(60s);
+  expect_all_closed();
+  EXPECT_EQ(closed("reason"), (Strings{"finished", "finished"}));
+}
+
+TEST_F(UdpTest, LimitsHoldHereToo) {
+  config_.listeners[0].max_connections = 1;
+  config_.listeners[0].deny = {*parse_cidr("127.0.0.3/32")};
+  start(config_);
+  udp::socket one = client_socket(), two = client_socket();
+  udp::socket denied(outside, udp::endpoint(boost::asio::ip::make_address("127.0.0.3"), 0));
+  one.send_to(boost::asio::buffer(std::string("one")), proxy());
+  EXPECT_EQ(receive(backend), "one");
+  two.send_to(boost::asio::buffer(std::string("two")), proxy());
+  denied.send_to(boost::asio::buffer(std::string("no")), proxy());
+  ASSERT_TRUE(run_until([&] { return engine->stats().udp_dropped == 2; }));
+  EXPECT_EQ(engine->stats().source_denied, 1u);
+  EXPECT_EQ(engine->stats().listener_limit_refused, 1u);
+}
+
+TEST_F(UdpTest, ANameIsLookedUpWhileTheFirstDatagramWaits) {
+  Resolved answer;
+  auto with = options();
+  with.resolve = [&](const std::string&, std::uint16_t, Resolved resolved) { answer = std::move(resolved); };
+  const Endpoint endpoint = config_.backends[0].endpoints[0];
+  config_.backends[0].endpoints.clear();
+  config_.backends[0].host = "a.svc";
+  config_.backends[0].port = 53;
+  start(config_, with);
+  udp::socket one = client_socket();
+  one.send_to(boost::asio::buffer(std::string("first")), proxy());
+  ASSERT_TRUE(run_until([&] { return static_cast<bool>(answer); }));
+  answer(std::vector<Endpoint>{endpoint});
+  EXPECT_EQ(receive(backend), "first");
+}
+
+class ReloadTest : public ListenersTest {};
+
+TEST_F(ReloadTest, ListenersComeAndGo) {
+  RouteConfig now = config(ListenerKind::tls);
+  start(now);
+  auto old = tunnel("a.test", server);
+  const Endpoint old_listener = listener;
+  RouteConfig then = now;
+  then.listeners[0].address.address = Ipv4(127, 0, 0, 3);
+  engine->replace(RouteTable::build(then).value());
+  run_ready();
+  ASSERT_EQ(engine->listeners().size(), 1u);
+  listener = engine->listeners()[0].bound;
+  EXPECT_EQ(listener.address, IpAddress(Ipv4(127, 0, 0, 3)));
+  auto fresh = tunnel("a.test", server);
+  expect_works(old.first, old.second);
+  tcp::socket late(outside);
+  boost::system::error_code ec;
+  late.connect({boost::asio::ip::make_address("127.0.0.1"), old_listener.port}, ec);
+  EXPECT_EQ(ec, error::connection_refused);
+}
+
+TEST_F(ReloadTest, AListenerThatCannotBeOpenedChangesNothing) {
+  RouteConfig now = config(ListenerKind::tls);
+  start(now);
+  RouteConfig then = test::config_for({{"b.test", {server.endpoint()}}});
+  then.listeners.push_back({server.endpoint()});
+  EXPECT_THROW(engine->replace(RouteTable::build(then).value()), boost::system::system_error);
+  EXPECT_EQ(engine->listeners().size(), 1u);
+  auto works = tunnel("a.test", server);
+}
+
+TEST_F(ReloadTest, ARemovedRouteEndsAfterItsTime) {
+  auto with = options();
+  with.removed_route_timeout = 10s;
+  RouteConfig both = test::config_for(
+      {{"*.a.test", {server.endpoint()}}, {"b.test", {server.endpoint()}}, {"c.test", {server.endpoint()}}});
+  start(both, with);
+  auto wildcard = tunnel("X.a.test", server);
+  auto exact = tunnel("b.test", server);
+  auto stays = tunnel("c.test", server);
+  RouteConfig less = both;
+  less.routes.erase(less.routes.begin(), less.routes.begin() + 2);
+  engine->replace(RouteTable::build(less).value());
+  clock.advance(9999ms);
+  expect_works(wildcard.first, wildcard.second);
+  less.routes.push_back(both.routes[1]);  // b.test is back
+  engine->replace(RouteTable::build(less).value());
+  clock.advance(1ms);
+  EXPECT_TRUE(wildcard.first.end());
+  EXPECT_TRUE(wildcard.second.end());
+  expect_works(exact.first, exact.second);
+  clock.advance(1h);
+  expect_works(stays.first, stays.second);
+  EXPECT_EQ(engine->stats().routes_removed, 1u);
+  EXPECT_EQ(closed("reason"), Strings{"route_removed"});
+}
+
+TEST_F(ReloadTest, ANameThatMovedToAnotherBackendIsARouteThatWasRemoved) {
+  auto with = options();
+  with.removed_route_timeout = 10s;
+  start(config(ListenerKind::tls), with);
+  auto old = tunnel("a.test", server);
+  RouteConfig moved = config(ListenerKind::tls);
+  moved.backends[0].name = moved.routes[0].backend = "elsewhere";
+  engine->replace(RouteTable::build(moved).value());
+  clock.advance(10s);
+  EXPECT_TRUE(old.first.end());
+}
+
+TEST_F(ReloadTest, DrainingTakesNothingNewAndEndsNothing) {
+  start(config(ListenerKind::tls));
+  auto open = tunnel("a.test", server);
+  engine->drain();
+  EXPECT_TRUE(engine->is_draining());
+  EXPECT_TRUE(engine->listeners().empty());
+  tcp::socket late(outside);
+  boost::system::error_code ec;
+  late.connect({boost::asio::ip::make_address("127.0.0.1"), listener.port}, ec);
+  EXPECT_EQ(ec, error::connection_refused);
+  engine->replace(engine->table());
+  EXPECT_TRUE(engine->listeners().empty()) << "a reload does not open what is closed for good";
+  clock.advance(1h);
+  expect_works(open.first, open.second);
+  bool is_stopped = false;
+  engine->stop([&] { is_stopped = true; });
+  clock.advance(5s);
+  EXPECT_TRUE(run_until([&] { return is_stopped; }));
+}
+
+TEST_F(ReloadTest, AnAccessLogGetsItsLines) {
+  std::vector<std::string> lines;
+  auto with = options();
+  with.access_log = [&](std::string line) { lines.push_back(std::move(line)); };
+  with.access_log_format = *AccessLogFormat::text("%{sni} %{reason}");
+  start(config(ListenerKind::tls), with);
+  {
+    auto open = tunnel("a.test", server);
+  }
+  expect_all_closed();
+  EXPECT_EQ(lines, Strings{"a.test finished"});
+  EXPECT_TRUE(closed("reason").empty()) << "not in the log as well";
+}
+
+}  // namespace
+}  // namespace hcpnet::proxy

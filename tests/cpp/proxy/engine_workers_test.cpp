@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// An engine with threads of its own: the same behaviour, shared limits, callbacks on the embedder's thread.
+#include <gmock/gmock.h>
+
+#include <array>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <thread>
+
+#include "proxy/proxy_test.hpp"
+
+namespace hcpnet::proxy {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Peer;
+using test::Server;
+
+class WorkersTest : public test::ProxyTest {
+ protected:
+  EngineOptions threads(std::size_t count) {
+    auto with = options();
+    with.clock = &system_clock();
+    with.workers = count;
+    return with;
+  }
+  Server server{*this};
+};
+
+TEST_F(WorkersTest, ShareConnectionsOutAndCountThemTogether) {
+  start(test::config_for({{"a.test", {server.endpoint()}}}), threads(3));
+  std::vector<std::pair<Peer, Peer>> open;
+  for (int i = 0; i < 30; ++i) open.push_back(tunnel("a.test", server));
+  for (auto& [from, to] : open) expect_works(from, to);
+  EngineStats stats = engine->stats();
+  EXPECT_EQ(stats.accepted, 30u);
+  EXPECT_EQ(stats.active, 30u);
+  EXPECT_EQ(stats.backends.at("a.test").active, 30u);
+  EXPECT_EQ(stats.decisions.at("exact"), 30u);
+  open.clear();
+  expect_all_closed();
+  EXPECT_EQ(engine->stats().closed.at("finished"), 30u);
+  ASSERT_TRUE(run_until([&] { return closed("reason").size() == 30; })) << "log records come to the embedder's thread";
+}
+
+TEST_F(WorkersTest, ReloadsAndReadersDisturbNobody) {
+  RouteConfig config = test::config_for({{"a.test", {server.endpoint()}}});
+  start(config, threads(2));
+  auto open = tunnel("a.test", server);
+  for (int i = 0; i < 50; ++i) {
+    engine->replace(RouteTable::build(config).value());
+    engine->set_source_clusters({{Ipv4(127, 0, 0, 1), "c"}});
+    EXPECT_EQ(engine->stats().backends.at("a.test").active, 1u);
+    auto another = tunnel("a.test", server);
+    expect_works(another.first, another.second);
+  }
+  expect_works(open.first, open.second);
+}
+
+TEST_F(WorkersTest, LimitsHoldOverAllOfThem) {
+  RouteConfig config = test::config_for({{"a.test", {server.endpoint()}}});
+  auto with = threads(2);
+  with.max_connections_per_source = 5;
+  start(config, with);
+  std::vector<std::pair<Peer, Peer>> open;
+  for (int i = 0; i < 5; ++i) open.push_back(tunnel("a.test", server));
+  for (int i = 0; i < 5; ++i) {
+    Peer refused = client();
+    EXPECT_TRUE(refused.end());
+  }
+  EXPECT_EQ(engine->stats().source_limit_refused, 5u);
+}
+
+TEST_F(WorkersTest, AskTheEmbeddersResolverOnItsThread) {
+  RouteConfig config = test::config_for({{"a.test", {}}});
+  config.backends[0].host = "a.svc";
+  config.backends[0].port = 443;
+  auto with = threads(2);
+  std::thread::id asked_on;
+  with.resolve = [&](const std::string&, std::uint16_t, Resolved resolved) {
+    asked_on = std::this_thread::get_id();
+    resolved(std::vector<Endpoint>{server.endpoint()});
+  };
+  start(config, with);
+  auto open = tunnel("a.test", server);
+  expect_works(open.first, open.second);
+  EXPECT_EQ(asked_on, std::this_thread::get_id());
+}
+
+TEST_F(WorkersTest, StopWaitsForTheTunnelsOfEach) {
+  start(test::config_for({{"a.test", {server.endpoint()}}}), threads(2));
+  std::vector<std::pair<Peer, Peer>> open;
+  for (int i = 0; i < 8; ++i) open.push_back(tunnel("a.test", server));
+  bool is_stopped = false;
+  engine->stop([&] { is_stopped = true; });
+  for (auto& [from, to] : open) expect_works(from, to);
+  EXPECT_FALSE(is_stopped);
+  open.clear();
+  EXPECT_TRUE(run_until([&] { return is_stopped; }));
+}
+
+TEST_F(WorkersTest, TheEndOfTheEngineIsTheEndOfItsThreads) {
+  start(test::config_for({{"a.test", {server.endpoint()}}}), threads(2));
+  auto open = tunnel("a.test", server);
+  engine.reset();
+  EXPECT_TRUE(open.first.end());
+  EXPECT_TRUE(open.second.end());
+}
+
+/// Bytes that depend on their place in a stream of their own, so that any loss, repetition or mix-up shows.
+std::string pattern(std::size_t stream, std::size_t begin, std::size_t count) {
+  std::string bytes(count, '\0');
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t x = (begin + i + 1) * 0x9E3779B97F4A7C15 + stream * 0xBF58476D1CE4E5B9;
+    bytes[i] = static_cast<char>(x >> 56);
+  }
+  return bytes;
+}
+
+TEST_F(WorkersTest, ManyBusyStreamsLoseNothing) {  // more than are copied: these are spliced
+  constexpr std::size_t kStreams = 40, kBytes = 1024 * 1024;
+  start(test::config_for({{"a.test", {server.endpoint()}}}), threads(2));
+  std::vector<std::pair<Peer, Peer>> open;
+  for (std::size_t i = 0; i < kStreams; ++i) open.push_back(tunnel("a.test", server));
+  std::vector<std::string> sent(kStreams), received(kStreams);
+  std::vector<std::size_t> done(kStreams);
+  for (std::size_t i = 0; i < kStreams; ++i) sent[i] = pattern(i, 0, kBytes);
+  ASSERT_TRUE(run_until([&] {
+    bool is_all = true;
+    for (std::size_t i = 0; i < kStreams; ++i) {
+      done[i] += open[i].second.send_some(std::string_view(sent[i]).substr(done[i]));
+      // Readers that are now fast, now slow, fill the pipes.
+      if ((done[i] >> 16) % 3 != i % 3 || done[i] == kBytes) open[i].first.receive_some(received[i]);
+      is_all = is_all && received[i].size() == kBytes;
+    }
+    return is_all;
+  }));
+  for (std::size_t i = 0; i < kStreams; ++i) EXPECT_TRUE(received[i] == sent[i]) << i;
+  for (auto& [from, to] : open) expect_works(from, to);
+  EXPECT_EQ(engine->stats().buffers_in_use, 0u);
+}
+
+TEST_F(WorkersTest, NeedTheSystemsClock) {
+  auto with = threads(2);
+  with.clock = &clock;
+  EXPECT_THROW(Engine(io.get_executor(), with), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace hcpnet::proxy
