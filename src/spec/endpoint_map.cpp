@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "spec/format.hpp"
 #include "spec/names.hpp"
 #include "spec/observed_objects.hpp"
 #include "spec/read_source.hpp"
@@ -71,8 +72,11 @@ class EndpointMapReader {
     for (std::size_t i = 0; i < list.items.size(); ++i) {
       const Value& item = list.items[i];
       const auto endpoint = item.type == ValueType::string ? parse_endpoint(item.text) : std::nullopt;
-      if (endpoint)
+      if (endpoint && is_host_address(endpoint->address))
         addresses.push_back(*endpoint);
+      else if (endpoint)
+        report(code::bad_endpoint, text::child(path, i), item.position,
+               "no host has this address: it is unspecified, multicast or broadcast");
       else
         report(code::bad_endpoint, text::child(path, i), item.position,
                "this is no address:port; an IPv6 address stands in brackets");

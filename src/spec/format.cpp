@@ -41,13 +41,49 @@ Complaint bad_cidr(std::string_view text, bool ipv4_only) {
           kCidrExample};
 }
 
+constexpr Ipv4 kFirstMulticast(224, 0, 0, 0), kLastMulticast(239, 255, 255, 255), kBroadcast(255, 255, 255, 255);
+
+Complaint no_host(std::string_view expected) {
+  return {code::bad_address, "no host has this address: it is unspecified, multicast or broadcast", expected};
+}
+
+std::optional<Complaint> check_host(const IpAddress& address, std::string_view expected = kIpv4Example) {
+  return is_host_address(address) ? std::nullopt : std::optional(no_host(expected));
+}
+
+std::optional<Complaint> check_endpoint(std::string_view text, const char* message, std::string_view expected) {
+  if (const auto endpoint = parse_endpoint(text, 53)) return check_host(endpoint->address, expected);
+  return Complaint{code::bad_address, message, expected};
+}
+
+std::optional<Complaint> check_ipv4_cidr(std::string_view text) {
+  const auto cidr = parse_ipv4_cidr(text);
+  if (!cidr) return bad_cidr(text, true);
+  // What ends in the broadcast address is a network of hosts all the same, if it is not that address alone.
+  if (cidr->broadcast() == kBroadcast && cidr->network() != kBroadcast) return {};
+  return check_host(cidr->broadcast(), kCidrExample);
+}
+
+std::optional<Complaint> check_pool(std::string_view text) {
+  const auto pool = parse_pool(text);
+  constexpr std::string_view kExample = "first-last or network/prefix; one address is written twice";
+  if (!pool) return Complaint{code::bad_range, "this is no range of IPv4 addresses", kExample};
+  if (!is_host_address(pool->first) || !is_host_address(pool->last)) return no_host(kExample);
+  return {};
+}
+
+bool is_host_mac(const MacAddress& mac) {
+  const bool is_group = (mac.bytes()[0] & 1) != 0;  // broadcast is one of them (IEEE 802, individual/group bit)
+  return !is_group && mac != MacAddress();
+}
+
 std::optional<Complaint> named(std::optional<std::string> problem, std::string_view code) {
   if (!problem) return {};
   return Complaint{code, std::move(*problem)};
 }
 
 std::optional<Complaint> check_service_reference(std::string_view text) {
-  if (parse_ipv4(text)) return {};
+  if (const auto address = parse_ipv4(text)) return check_host(*address);
   const std::size_t first = text.find('.');
   if (first == std::string_view::npos)
     return Complaint{code::bad_name, "the namespace is missing", "an IPv4 address, or service.namespace"};
@@ -65,6 +101,13 @@ std::optional<Complaint> check_image(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_host_address(const IpAddress& address) {
+  if (address.is_v6()) return !address.is_unspecified() && address.v6().bytes()[0] != 0xFF;
+  const Ipv4 v4 = address.v4();
+  const bool is_multicast = kFirstMulticast <= v4 && v4 <= kLastMulticast;
+  return v4.value() >> 24 != 0 && !is_multicast && v4 != kBroadcast;
+}
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -123,7 +166,8 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
     case Format::label:
       return named(label_problem(text), code::bad_name);
     case Format::target:
-      return parse_ipv4(text) ? std::nullopt : named(label_problem(text), code::bad_name);
+      if (const auto address = parse_ipv4(text)) return check_host(*address);
+      return named(label_problem(text), code::bad_name);
     case Format::service_reference:
       return check_service_reference(text);
     case Format::host_name:
@@ -133,28 +177,25 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
     case Format::lower_domain:
       return named(host_name_problem(text, HostForm::lower_domain), code::bad_hostname);
     case Format::ipv4:
-      return parse_ipv4(text) ? std::nullopt : std::optional(bad_address(text));
+      if (const auto address = parse_ipv4(text)) return check_host(*address);
+      return bad_address(text);
     case Format::ipv4_with_length:
-      return parse_ipv4_with_length(text) ? std::nullopt : std::optional(bad_address(text));
+      if (const auto parsed = parse_ipv4_with_length(text)) return check_host(parsed->address);
+      return bad_address(text);
     case Format::ipv4_cidr:
-      return parse_ipv4_cidr(text) ? std::nullopt : std::optional(bad_cidr(text, true));
+      return check_ipv4_cidr(text);
     case Format::cidr:
       return parse_cidr(text) ? std::nullopt : std::optional(bad_cidr(text, false));
     case Format::pool:
-      if (parse_pool(text)) return {};
-      return Complaint{code::bad_range, "this is no range of IPv4 addresses",
-                       "first-last or network/prefix; one address is written twice"};
+      return check_pool(text);
     case Format::ip_address:
-      if (parse_ip_address(text)) return {};
+      if (const auto address = parse_ip_address(text)) return check_host(*address, "an address such as 192.0.2.4");
       return Complaint{code::bad_address, "this is no IPv4 or IPv6 address", "an address such as 192.0.2.4"};
     case Format::resolver:
-      if (text == "resolv.conf" || text == "node" || parse_endpoint(text, 53)) return {};
-      return Complaint{code::bad_address, "this is no address of a resolver",
-                       "an IPv4 or IPv6 address, resolv.conf or node"};
+      if (text == "resolv.conf" || text == "node") return {};
+      return check_endpoint(text, "this is no address of a resolver", "an IPv4 or IPv6 address, resolv.conf or node");
     case Format::endpoint:
-      if (parse_endpoint(text, 53)) return {};
-      return Complaint{code::bad_address, "this is no address of a server",
-                       "an IPv4 or IPv6 address, with or without a port"};
+      return check_endpoint(text, "this is no address of a server", "an IPv4 or IPv6 address, with or without a port");
     case Format::nsid:
       if (!text.empty() && text.size() <= 128) return {};
       return Complaint{code::out_of_range, "this takes 1 to 128 bytes"};
@@ -170,7 +211,10 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       return Complaint{code::bad_duration, "this takes one number and one unit of s, m, h",
                        "a duration such as 30s or 5m"};
     case Format::mac:
-      if (parse_mac_address(text)) return {};
+      if (const auto mac = parse_mac_address(text))
+        return is_host_mac(*mac)
+                   ? std::nullopt
+                   : std::optional(Complaint{code::bad_address, "this is no MAC address of one interface"});
       return Complaint{code::bad_address, "this is no MAC address",
                        "six pairs of hexadecimal digits such as 02:00:00:00:00:0a"};
     case Format::release:

@@ -9,7 +9,8 @@
 
 namespace hcpnet::spec {
 
-/// What the text of a field has to be.
+/// What the text of a field has to be. An address is one that a host can have, see is_host_address(), and so is a MAC
+/// address; a network has such addresses.
 enum class Format : std::uint8_t {
   any,                ///< any text
   image,              ///< a container image: not empty, no blanks
@@ -47,6 +48,10 @@ struct Complaint {
   std::string_view expected = {};
 };
 [[nodiscard]] std::optional<Complaint> check_format(Format format, std::string_view text);
+
+/// Whether one host can have the address: it is neither of "this network" (0.0.0.0/8, RFC 1122 section 3.2.1.3; ::),
+/// nor multicast, nor broadcast.
+[[nodiscard]] bool is_host_address(const IpAddress& address);
 
 struct Ipv4WithLength {
   Ipv4 address;

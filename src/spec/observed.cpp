@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "spec/format.hpp"
 #include "spec/names.hpp"
 #include "spec/observed_objects.hpp"
 
@@ -51,7 +52,8 @@ std::vector<IpAddress> ready_addresses(const ObservedObject& slice) {
     const Value* list = endpoint.find("addresses");
     if (list == nullptr) continue;
     for (const Value& address : list->items)
-      if (const auto parsed = parse_ip_address(address.text)) addresses.push_back(*parsed);
+      if (const auto parsed = parse_ip_address(address.text); parsed && is_host_address(*parsed))
+        addresses.push_back(*parsed);
   }
   return addresses;
 }

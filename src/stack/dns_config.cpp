@@ -112,9 +112,21 @@ void add_records(ZoneSet& zones, const std::vector<dns::RRset>& records, const s
 
 constexpr const char* kServiceLabels[] = {"api.", "api-int.", "oauth.", "ignition.", "konnectivity."};
 
-/// The clients that no other view claims: pods and everybody else on the management side.
-std::vector<Cidr> everyone() {
-  return {*parse_cidr("0.0.0.0/0"), *parse_cidr("::/0")};
+/// The clients that no other view claims: pods and everybody else on the management side. A view that has a default
+/// prefix itself takes the place of this one for it.
+std::vector<Cidr> everyone_else(const std::vector<dns::View>& views) {
+  std::vector<Cidr> clients{*parse_cidr("0.0.0.0/0"), *parse_cidr("::/0")};
+  for (const dns::View& view : views)
+    for (const Cidr& claimed : view.clients) std::erase(clients, claimed);
+  return clients;
+}
+
+/// Adds the view of everybody who has none yet; false when nobody is left.
+bool add_default_view(dns::Config& config, const char* name, std::vector<std::shared_ptr<const dns::Zone>> zones) {
+  std::vector<Cidr> clients = everyone_else(config.views);
+  if (clients.empty()) return false;
+  config.views.push_back({name, std::move(clients), std::move(zones)});
+  return true;
 }
 
 std::vector<Endpoint> listeners(Ipv4 server_ip, std::uint16_t port, const Surroundings& surroundings) {
@@ -216,9 +228,9 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   const bool is_known = internal.address || !internal.is_wanted;
   ZoneSet pod_zones(infra.dns_policy.record_ttl);
   add_clusters(pod_zones, infra, internal.address, true);
-  server.config.views.push_back(
-      {"pod", everyone(), pod_zones.build(is_known ? dns::Availability::available : dns::Availability::unavailable)});
-  if (!internal.is_wanted && !infra.clusters.empty()) {
+  const bool has_pod_view = add_default_view(
+      server.config, "pod", pod_zones.build(is_known ? dns::Availability::available : dns::Availability::unavailable));
+  if (has_pod_view && !internal.is_wanted && !infra.clusters.empty()) {
     problems.add(problem(Severity::warning, infra.metadata, "/spec/infraComponents/proxy/internalProxyService",
                          "no-internal-proxy",
                          "clients outside the VLAN get NXDOMAIN for the names of the hosted clusters, because nothing "
@@ -254,10 +266,10 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, D
   }
   if (spec.secondary_network) {
     server.config.views.push_back({"vlan", {*spec.secondary_network}, vlan.build()});
-    server.config.views.push_back({"pod", everyone(), pod.build()});
+    add_default_view(server.config, "pod", pod.build());
   } else {
-    server.config.views.push_back({"vlan", everyone(), vlan.build()});
-    if (spec.internal_proxy_ip) {
+    const bool has_view = add_default_view(server.config, "vlan", vlan.build());
+    if (has_view && spec.internal_proxy_ip) {
       problems.add(problem(Severity::warning, spec.metadata, "/spec/networkConfig/secondaryNetworkCIDR",
                            "no-second-view",
                            "without secondaryNetworkCIDR nothing tells the two sides apart: every client gets "

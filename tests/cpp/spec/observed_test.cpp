@@ -109,23 +109,26 @@ TEST(EndpointMap, ReplacesWhatSlicesSay) {
 
 TEST(EndpointMap, NamesTheLineOfEveryMistake) {
   Diagnostics warnings;
-  const auto result = load_observed({},
-                                    {{"a.yaml", "ns/svc:1: [192.0.2.1:80]\n"},
-                                     {"e.yaml",
-                                      "svc:80: []\nns/svc: []\nns/svc:0: []\nns/svc:080: []\nns/svc:65536: "
-                                      "[]\nNS/svc:1: []\nns/s.v:1: []\nns/svc:1: []\n"
-                                      "ns/svc:2: 192.0.2.1:80\nns/svc:3:\n- 192.0.2.1\n- 192.0.2.1:0\n- host:80\n- "
-                                      "2001:db8::1:80\n- 5\nns/svc:3: []\n"}},
-                                    warnings);
+  const auto result =
+      load_observed({},
+                    {{"a.yaml", "ns/svc:1: [192.0.2.1:80]\n"},
+                     {"e.yaml",
+                      "svc:80: []\nns/svc: []\nns/svc:0: []\nns/svc:080: []\nns/svc:65536: "
+                      "[]\nNS/svc:1: []\nns/s.v:1: []\nns/svc:1: []\n"
+                      "ns/svc:2: 192.0.2.1:80\nns/svc:3:\n- 192.0.2.1\n- 192.0.2.1:0\n- host:80\n- "
+                      "2001:db8::1:80\n- 5\nns/svc:3: []\nns/svc:4: [192.0.2.1:80, 0.0.0.0:80]\nns/svc:5: "
+                      "[\"[::]:80\"]\nns/svc:6: [\"[ff02::1]:80\", 239.1.1.1:80]\n"}},
+                    warnings);
   ASSERT_FALSE(result.has_value());
   std::vector<std::string> found;
   for (const Diagnostic& d : result.error()) found.push_back(d.file + ':' + std::to_string(d.line) + ' ' + d.code);
-  EXPECT_THAT(found,
-              UnorderedElementsAre("e.yaml:1 bad-endpoint", "e.yaml:2 bad-endpoint", "e.yaml:3 bad-endpoint",
-                                   "e.yaml:4 bad-endpoint", "e.yaml:5 bad-endpoint", "e.yaml:6 bad-endpoint",
-                                   "e.yaml:7 bad-endpoint", "e.yaml:8 duplicate-key", "e.yaml:9 wrong-type",
-                                   "e.yaml:11 bad-endpoint", "e.yaml:12 bad-endpoint", "e.yaml:13 bad-endpoint",
-                                   "e.yaml:14 bad-endpoint", "e.yaml:15 bad-endpoint", "e.yaml:16 duplicate-key"));
+  EXPECT_THAT(found, UnorderedElementsAre("e.yaml:1 bad-endpoint", "e.yaml:2 bad-endpoint", "e.yaml:3 bad-endpoint",
+                                          "e.yaml:4 bad-endpoint", "e.yaml:5 bad-endpoint", "e.yaml:6 bad-endpoint",
+                                          "e.yaml:7 bad-endpoint", "e.yaml:8 duplicate-key", "e.yaml:9 wrong-type",
+                                          "e.yaml:11 bad-endpoint", "e.yaml:12 bad-endpoint", "e.yaml:13 bad-endpoint",
+                                          "e.yaml:14 bad-endpoint", "e.yaml:15 bad-endpoint", "e.yaml:16 duplicate-key",
+                                          "e.yaml:17 bad-endpoint", "e.yaml:18 bad-endpoint", "e.yaml:19 bad-endpoint",
+                                          "e.yaml:19 bad-endpoint"));
 }
 
 // --- apps addresses

@@ -126,6 +126,16 @@ TEST(DhcpPolicy, ReservesEachAddressForOneMac) {
                   "bad-address /spec/reservations/3/macAddress", "bad-hostname /spec/reservations/3/hostName"));
 }
 
+TEST(DhcpPolicy, ReservesForOneInterfaceAtOneHostsAddress) {
+  const auto reserve = [](const std::string& mac, const std::string& address) {
+    return errors_of("DHCPPolicy", "  reservations: [{macAddress: \"" + mac + "\", address: " + address + "}]\n");
+  };
+  for (const char* mac : {"ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "01:00:5e:00:00:01"})
+    EXPECT_THAT(reserve(mac, "192.0.2.60"), ElementsAre("bad-address /spec/reservations/0/macAddress")) << mac;
+  for (const char* address : {"0.0.0.0", "224.0.0.9", "255.255.255.255"})
+    EXPECT_THAT(reserve("02:00:00:00:00:01", address), ElementsAre("bad-address /spec/reservations/0/address"));
+}
+
 TEST(DhcpPolicy, SetsEachOptionOnce) {
   EXPECT_THAT(
       errors_of("DHCPPolicy",

@@ -276,6 +276,39 @@ TEST(Decision, AnEmptyStringIsAValueAndNotAnAbsence) {
   EXPECT_THAT(test::errors(text), ElementsAre("bad-name /spec/infraComponents/proxy/proxyImage"));
 }
 
+TEST(Decision, AnAddressIsOneThatAHostCanHave) {
+  const auto with = [](const std::string& was, const std::string& is) {
+    std::string text = test::infra_text();
+    text.replace(text.find(was), was.size(), is);
+    return test::errors(text);
+  };
+  for (const char* address : {"0.0.0.0", "0.1.2.3", "224.0.0.1", "239.255.255.255", "255.255.255.255"}) {
+    EXPECT_THAT(with("gateway: 192.0.2.1", std::string("gateway: ") + address),
+                ElementsAre("bad-address /spec/networkConfig/gateway"));
+    EXPECT_THAT(with("serverIP: 192.0.2.4", std::string("serverIP: ") + address),
+                ElementsAre("bad-address /spec/infraComponents/proxy/serverIP"));
+    EXPECT_THAT(with("serverIP: 192.0.2.4", std::string("serverIP: 192.0.2.4, internalProxyService: ") + address),
+                ElementsAre("bad-address /spec/infraComponents/proxy/internalProxyService"));
+    EXPECT_THAT(with("gateway: 192.0.2.1", std::string("gateway: 192.0.2.1\n    dnsServers: [") + address + "]"),
+                ElementsAre("bad-address /spec/networkConfig/dnsServers/0"));
+    EXPECT_THAT(test::errors(std::string(test::kOooi) +
+                             "kind: ProxyServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: " + address +
+                             "/24}, backends: [{name: a, hostname: a.b, port: 443, targetService: " + address +
+                             ", targetPort: 1, targetNamespace: y}]}\n"),
+                ElementsAre("bad-address /spec/networkConfig/serverIP", "bad-address /spec/backends/0/targetService"));
+  }
+  for (const char* network : {"0.0.0.0/8", "224.0.0.0/4", "230.1.2.0/24", "255.255.255.255/32"})
+    EXPECT_THAT(with("cidr: 192.0.2.0/24", std::string("cidr: ") + network),
+                ElementsAre("bad-address /spec/networkConfig/cidr"));
+  for (const char* network : {"0.0.0.0/0", "192.0.0.0/3"})
+    EXPECT_THAT(with("cidr: 192.0.2.0/24", std::string("cidr: ") + network), IsEmpty());
+  EXPECT_THAT(test::errors(test::infra_text() +
+                           test::attachment_text("blue",
+                                                 "  appsIngress: {enabled: true, metallb: {addressPoolName: p, "
+                                                 "ipAddressPoolRange: 224.0.0.0/28}}\n")),
+              ElementsAre("bad-address /spec/appsIngress/metallb/ipAddressPoolRange"));
+}
+
 TEST(Decision, AnInfrasServerAddressHasNoPrefixLength) {
   std::string text = test::infra_text();
   text.replace(text.find("serverIP: 192.0.2.4"), 19, "serverIP: 192.0.2.4/24");

@@ -216,6 +216,56 @@ spec:
   EXPECT_EQ(server.transfer.notify.at(0).to_string(), "192.0.2.99:53");
 }
 
+/// "view network, network" of each view of the first DNS server; the test fails when they make no set.
+std::vector<std::string> clients(const StackConfig& config) {
+  const std::vector<dns::View>& views = config.dns.at(0).config.views;
+  EXPECT_TRUE(dns::ViewSet::make(views).has_value());
+  std::vector<std::string> list;
+  for (const dns::View& v : views) {
+    list.push_back(v.name);
+    for (const Cidr& cidr : v.clients) list.back() += ' ' + cidr.to_string();
+  }
+  return list;
+}
+using Texts = std::vector<std::string>;
+
+TEST(StackConfig, GivesADefaultPrefixToTheViewOfAPolicy) {
+  const auto with_view = [](const std::string& prefixes) {
+    std::vector<spec::SourceText> set = test::example_set();
+    set[0].text += R"(---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: hcp}
+spec: {targetRef: {kind: Infra, name: vlan7}, views: [{name: mine, clientPrefixes: [)" +
+                   prefixes + "]}]}\n";
+    return make(set, test::example_observed());
+  };
+  EXPECT_EQ(clients(with_view("0.0.0.0/0")), (Texts{"vlan 192.0.2.0/24", "mine 0.0.0.0/0", "pod ::/0"}));
+  EXPECT_EQ(clients(with_view("\"::/0\"")), (Texts{"vlan 192.0.2.0/24", "mine ::/0", "pod 0.0.0.0/0"}));
+  EXPECT_EQ(clients(with_view("0.0.0.0/0, \"::/0\"")), (Texts{"vlan 192.0.2.0/24", "mine 0.0.0.0/0 ::/0"}));
+}
+
+TEST(StackConfig, GivesADefaultPrefixToTheNetworkItself) {
+  std::vector<spec::SourceText> set = test::example_set();
+  set[0].text.replace(set[0].text.find("192.0.2.0/24"), 12, "0.0.0.0/0");
+  EXPECT_EQ(clients(make(set, test::example_observed())), (Texts{"vlan 0.0.0.0/0", "pod ::/0"}));
+  std::string single = kSingleServers;
+  single.replace(single.find("secondaryNetworkCIDR: 192.0.2.0/24"), 34, "secondaryNetworkCIDR: 0.0.0.0/0");
+  EXPECT_EQ(clients(make({{"single.yaml", single}}, {})), (Texts{"vlan 0.0.0.0/0", "pod ::/0"}));
+}
+
+TEST(StackConfig, GivesADefaultPrefixOfAServerWithOneSideToTheViewOfAPolicy) {
+  std::string single = kSingleServers;
+  single.replace(single.find(", secondaryNetworkCIDR: 192.0.2.0/24"), 36, "");
+  const std::string policy = R"(---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: "n"}
+spec: {targetRef: {kind: DNSServer, name: d}, views: [{name: mine, clientPrefixes: [0.0.0.0/0)";
+  EXPECT_EQ(clients(make({{"single.yaml", single + policy + "]}]}\n"}}, {})), (Texts{"mine 0.0.0.0/0", "vlan ::/0"}));
+  EXPECT_EQ(clients(make({{"single.yaml", single + policy + ", \"::/0\"]}]}\n"}}, {})), (Texts{"mine 0.0.0.0/0 ::/0"}));
+}
+
 TEST(StackConfig, RefusesAPodAddressForTwoProxies) {
   std::string second = kSingleServers;
   for (std::size_t at = 0; (at = second.find("namespace: \"n\"}", at)) != std::string::npos; ++at)
