@@ -23,8 +23,8 @@ struct Query {
   bool has_edns = false;
   bool dnssec_ok = false;
   bool asks_nsid = false;
-  ByteView cookie;         ///< data of the first COOKIE option
-  ByteView reply_options;  ///< what the OPT record of the reply is to hold
+  ByteView cookie;                         ///< data of the first COOKIE option
+  ByteView reply_options;                  ///< what the OPT record of the reply is to hold
   std::uint16_t udp_bytes = kMinUdpBytes;  ///< what the client takes over UDP, 512 or more
   Rcode verdict = Rcode::noerror;  ///< an error that the message alone decides, whoever asks and whatever is known
 

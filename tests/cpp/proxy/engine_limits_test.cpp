@@ -141,7 +141,6 @@ TEST_F(LimitsTest, AClientWaitsNoLongerForAFamilyThatDoesNotAnswer) {  // RFC 83
   tcp::socket one(outside), two(outside);
   const tcp::endpoint hanging(boost::asio::ip::make_address("::1"), v6.endpoint().port);
   one.connect(hanging);
-  two.non_blocking(true);
   two.open(tcp::v6());
   boost::system::error_code in_progress;
   two.non_blocking(true);

@@ -115,6 +115,7 @@ TEST_F(ListenersTest, ATrustedProxyMayPrecedeAPlainListener) {
   Peer to = server.accept();
   EXPECT_EQ(to.receive(1), "x");
   Peer late = client();
+  ASSERT_TRUE(run_until([&] { return engine->stats().accepted == 2; }));
   clock.advance(5s);
   EXPECT_TRUE(late.end());
   EXPECT_EQ(engine->stats().inspect_timeouts, 1u);
