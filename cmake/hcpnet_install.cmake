@@ -4,7 +4,7 @@
 include(CMakePackageConfigHelpers)
 set(hcpnet_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/hcpnet)
 
-install(TARGETS hcpnet_core hcpnet_net EXPORT hcpnetTargets
+install(TARGETS hcpnet_core hcpnet_net hcpnet_pki EXPORT hcpnetTargets
   ARCHIVE COMPONENT devel
   FILE_SET HEADERS COMPONENT devel)
 install(EXPORT hcpnetTargets NAMESPACE hcpnet:: DESTINATION ${hcpnet_package_folder} COMPONENT devel)

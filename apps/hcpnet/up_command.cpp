@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <charconv>
@@ -22,6 +23,7 @@ struct Arguments {
   FileArguments files;
   StateArguments state;
   std::vector<std::string> pod_addresses, port_maps;
+  std::vector<std::string> only;
   std::string admin_tcp, observe, log_format = "text", log_level = "info";
   bool no_watch = false;
 };
@@ -93,6 +95,8 @@ StackOptions to_options(const Arguments& a) {
     throw WrongUse("--admin-tcp: only a loopback address is allowed");
   options.observe = endpoint_option("--observe", a.observe);
   options.watch = !a.no_watch;
+  const auto is_served = [&](const char* part) { return a.only.empty() || std::ranges::count(a.only, part) > 0; };
+  options.serve = {.dhcp = is_served("dhcp"), .dns = is_served("dns"), .proxy = is_served("proxy")};
   options.log = make_log_sink(a.log_format == "json", parse_level(a.log_level));
   return options;
 }
@@ -169,6 +173,11 @@ void add_up(CLI::App& app, int& status) {
       ->add_option("--map-port", a->port_maps,
                    "bind another port than the configured one, such as 53=5353; 0 lets the system choose; repeatable")
       ->type_name("CONFIGURED=BOUND")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--only", a->only, "serve this part alone, where other processes serve the others; repeatable")
+      ->check(CLI::IsMember({"dhcp", "dns", "proxy"}))
+      ->type_name("dhcp|dns|proxy")
       ->expected(1)
       ->take_all();
   command->add_option("--admin-tcp", a->admin_tcp, "admin over TCP as well, on a loopback address")

@@ -34,6 +34,11 @@ struct StackEvent {
   Diagnostics diagnostics;                ///< with Kind::reload_refused: why; with Kind::reloaded: warnings
 };
 
+/// Which of the three servers one process runs, where several share one set of files.
+struct ServedParts {
+  bool dhcp = true, dns = true, proxy = true;
+};
+
 struct StackOptions {
   std::vector<std::string> files;       ///< one set: YAML or JSON, "-" is standard input; read again at each reload
   std::vector<spec::SourceText> texts;  ///< the same, from memory
@@ -48,6 +53,7 @@ struct StackOptions {
   std::optional<Endpoint> admin_tcp;  ///< admin over TCP; refused unless it is a loopback address
   std::optional<Endpoint> observe;    ///< read-only /healthz, /readyz, /metrics
   bool watch = false;                 ///< reload when a file changes
+  ServedParts serve;                  ///< the others are another process's
   proxy::Resolve resolve;             ///< for backends and internalProxyService; the system's resolver when empty
   Clock* clock = &system_clock();
   LogSink log;                                      ///< on the stack's thread

@@ -24,6 +24,8 @@ class Category final : public boost::system::error_category {
         return "malformed option";
       case Errc::no_room:
         return "options do not fit";
+      case Errc::too_many_relays:
+        return "too many relays";
     }
     return "unknown DHCP error";
   }

@@ -68,6 +68,46 @@ bool read_rest(const sqlite::Statement& row, Lease& out) {
   return true;
 }
 
+namespace column6 {
+enum Column { address = 0, duid, iaid, mac, host_name, state, started, expires };
+}
+
+std::optional<Ipv6> read_address6(const sqlite::Statement& row) {
+  const ByteView blob = row.blob(column6::address);
+  std::array<std::uint8_t, 16> bytes{};
+  if (blob.size() != bytes.size()) return std::nullopt;
+  std::ranges::copy(blob, bytes.begin());
+  return Ipv6(bytes);
+}
+
+/// nullopt: a column makes no sense.
+std::optional<dhcp6::Lease> read_lease6(const sqlite::Statement& row) {
+  const auto address = read_address6(row);
+  const ByteView mac = row.blob(column6::mac);
+  const auto duid = dhcp6::make_duid(row.blob(column6::duid));
+  const std::int64_t state = row.integer(column6::state);
+  const std::int64_t iaid = row.integer(column6::iaid);
+  if (!address || (!mac.empty() && mac.size() != 6) || !duid) return std::nullopt;
+  if (!row.is_integer(column6::state) || state < 0 || state > static_cast<int>(LeaseState::declined))
+    return std::nullopt;
+  if (!row.is_integer(column6::iaid) || iaid < 0 || iaid > 0xFFFFFFFF) return std::nullopt;
+  if (!is_time(row, column6::started) || !is_time(row, column6::expires)) return std::nullopt;
+  if (row.blob(column6::host_name).size() > kMaxHostNameBytes) return std::nullopt;
+  dhcp6::Lease out;
+  out.address = *address;
+  out.client = {*duid, static_cast<std::uint32_t>(iaid), {}, {}};
+  if (!mac.empty()) {
+    std::array<std::uint8_t, 6> hardware{};
+    std::ranges::copy(mac, hardware.begin());
+    out.client.mac = MacAddress(hardware);
+  }
+  out.host_name = row.text(column6::host_name);
+  out.state = static_cast<LeaseState>(state);
+  out.started = time_of(row, column6::started);
+  out.expires = time_of(row, column6::expires);
+  return out;
+}
+
 Lease resting(Ipv4 address, std::chrono::sys_seconds from, std::chrono::sys_seconds until) {
   Lease lease;
   lease.address = address;
@@ -93,6 +133,10 @@ LeaseDatabase::LeaseDatabase(std::string path, std::span<const Subnet> subnets) 
     }
     connection_->run("PRAGMA synchronous=FULL");
     check_subnets(subnets);
+    if (is_old_) connection_->run(upgrade_to_version_2());
+    put6_ = connection_->prepare(
+        "INSERT OR REPLACE INTO lease6(address, duid, iaid, mac, host_name, state, started, expires) "
+        "VALUES(?,?,?,?,?,?,?,?)");
     put_ = connection_->prepare(
         "INSERT INTO lease(address, mac, client_id, host_name, state, started, expires, subnet) "
         "VALUES(?,?,?,?,?,?,?,?) "
@@ -117,12 +161,13 @@ void LeaseDatabase::check_owner() {
   const std::int64_t version = connection_->read_integer("PRAGMA user_version");
   if (owner != kApplicationId)
     refuse(path_, "was not made by hcpnet", "choose another state folder, or move the file away");
-  if (version != kVersion) {
+  if (version < 1 || version > kVersion) {
     refuse(path_, "has version " + std::to_string(version) + ", this program knows " + std::to_string(kVersion),
            "start the program that wrote it, or move the file away");
   }
   const std::string damage = connection_->read_text("PRAGMA quick_check(1)");
   if (damage != "ok") refuse_damaged(path_, damage);
+  is_old_ = version == 1;
 }
 
 /// A subnet is known by its CIDR; its name may change. Leases of subnets that are not configured now stay where they
@@ -172,6 +217,7 @@ StoredLeases LeaseDatabase::load(std::span<const Subnet> subnets, std::chrono::s
   for (std::size_t i = 0; i < subnets.size(); ++i) {
     out.by_subnet.push_back(load(subnet_ids_.at(i), subnets[i], now, out.problems));
   }
+  load6(out);
   return out;
 } catch (const sqlite::Error& error) {
   refuse_damaged(path_, error.what());
@@ -201,12 +247,28 @@ std::vector<Lease> LeaseDatabase::load(std::int64_t subnet_id, const Subnet& sub
   return out;
 }
 
+void LeaseDatabase::load6(StoredLeases& out) {
+  sqlite::Statement rows = connection_->prepare(
+      "SELECT address, duid, iaid, mac, host_name, state, started, expires FROM lease6 ORDER BY address");
+  for (std::size_t row = 1; rows.step(); ++row) {
+    if (auto lease = read_lease6(rows)) {
+      out.leases6.push_back(*std::move(lease));
+      continue;
+    }
+    if (const auto address = read_address6(rows)) out.unreadable6.push_back(*address);
+    if (out.problems.size() < kMaxProblems) {
+      out.problems.push_back("row " + std::to_string(row) + " of the DHCPv6 leases is no lease; it is left as it is");
+    }
+  }
+}
+
 LeaseDatabase::Transaction::Transaction(LeaseDatabase& database) : database_(database) {
   database_.connection_->run("BEGIN IMMEDIATE");
 }
 
 LeaseDatabase::Transaction::~Transaction() {
   database_.put_->reset();
+  database_.put6_->reset();
   if (!database_.connection_->is_in_transaction()) return;
   try {
     database_.connection_->run("ROLLBACK");
@@ -226,6 +288,20 @@ void LeaseDatabase::Transaction::put(const LeaseChange& change) {
   put.bind(6, std::int64_t{lease.started.time_since_epoch().count()});
   put.bind(7, std::int64_t{lease.expires.time_since_epoch().count()});
   put.bind(8, database_.subnet_ids_.at(change.subnet));
+  put.step();
+  put.reset();
+}
+
+void LeaseDatabase::Transaction::put(const dhcp6::Lease& lease) {
+  sqlite::Statement& put = *database_.put6_;
+  put.bind(1, ByteView(lease.address.bytes()));
+  put.bind(2, lease.client.duid.bytes());
+  put.bind(3, std::int64_t{lease.client.iaid});
+  put.bind(4, lease.client.mac ? ByteView(lease.client.mac->bytes()) : ByteView());
+  put.bind_text(5, lease.host_name);
+  put.bind(6, std::int64_t{static_cast<int>(lease.state)});
+  put.bind(7, std::int64_t{lease.started.time_since_epoch().count()});
+  put.bind(8, std::int64_t{lease.expires.time_since_epoch().count()});
   put.step();
   put.reset();
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <hcpnet/dhcp/config.hpp>
 #include <hcpnet/dhcp/responder.hpp>
+#include <hcpnet/dhcp6/lease.hpp>
 #include <hcpnet/result.hpp>
 #include <optional>
 #include <span>
@@ -16,6 +17,8 @@ namespace hcpnet::dhcp {
 /// What a lease database held when it was opened.
 struct StoredLeases {
   std::vector<std::vector<Lease>> by_subnet;  ///< in the order of the configured subnets; Lease::subnet is left empty
+  std::vector<dhcp6::Lease> leases6;          ///< of every network; Lease::subnet is left empty
+  std::vector<Ipv6> unreadable6;              ///< addresses of rows that make no sense: somebody may use them
   std::vector<std::string> problems;          ///< rows that make no sense, one sentence each; they stay in the file
 };
 
@@ -27,7 +30,7 @@ struct StoredLeases {
 class LeaseDatabase {
  public:
   static constexpr std::int64_t kApplicationId = 0x68636E64;
-  static constexpr std::int64_t kVersion = 1;
+  static constexpr std::int64_t kVersion = 2;       ///< 1 had no DHCPv6 leases; such a file is brought up to 2
   static constexpr std::size_t kMaxProblems = 100;  ///< reported; more are only counted
 
   /// Opens the file, or makes it where there is none, with mode 0600.
@@ -46,6 +49,7 @@ class LeaseDatabase {
     Transaction(const Transaction&) = delete;
     Transaction& operator=(const Transaction&) = delete;
     void put(const LeaseChange& change);
+    void put(const dhcp6::Lease& lease);
     void commit();
 
    private:
@@ -57,12 +61,15 @@ class LeaseDatabase {
   void check_subnets(std::span<const Subnet> subnets);
   [[nodiscard]] std::vector<Lease> load(std::int64_t subnet_id, const Subnet& subnet, std::chrono::sys_seconds now,
                                         std::vector<std::string>& problems);
+  void load6(StoredLeases& out);
 
   std::string path_;
   std::optional<LeaseDatabaseLock> lock_;  // before connection_: destroyed after it
   std::optional<sqlite::Connection> connection_;
   std::optional<sqlite::Statement> put_;
+  std::optional<sqlite::Statement> put6_;
   std::vector<std::int64_t> subnet_ids_;
+  bool is_old_ = false;  ///< of version 1
 };
 
 }  // namespace hcpnet::dhcp

@@ -16,7 +16,6 @@ namespace hcpnet::dhcp {
 namespace {
 
 constexpr const char* kSchema = R"sql(
-BEGIN;
 CREATE TABLE subnet(id INTEGER PRIMARY KEY, name TEXT NOT NULL, cidr TEXT NOT NULL UNIQUE);
 CREATE TABLE lease(
   subnet INTEGER NOT NULL REFERENCES subnet(id),
@@ -37,7 +36,29 @@ CREATE VIEW readable AS SELECT
   datetime(started, 'unixepoch') AS started,
   datetime(expires, 'unixepoch') AS expires
   FROM lease JOIN subnet ON subnet.id = lease.subnet;
-COMMIT;
+)sql";
+
+// An IPv6 address tells its network, so there is no subnet here.
+constexpr const char* kSchema6 = R"sql(
+CREATE TABLE lease6(
+  address BLOB NOT NULL PRIMARY KEY,
+  duid BLOB NOT NULL,
+  iaid INTEGER NOT NULL,
+  mac BLOB NOT NULL,
+  host_name TEXT NOT NULL,
+  state INTEGER NOT NULL,
+  started INTEGER NOT NULL,
+  expires INTEGER NOT NULL) WITHOUT ROWID;
+CREATE VIEW readable6 AS SELECT
+  lower(hex(address)) AS address,
+  lower(hex(duid)) AS duid,
+  iaid,
+  lower(hex(mac)) AS mac,
+  host_name,
+  CASE state WHEN 0 THEN 'bound' WHEN 1 THEN 'released' WHEN 2 THEN 'expired' WHEN 3 THEN 'declined' END AS state,
+  datetime(started, 'unixepoch') AS started,
+  datetime(expires, 'unixepoch') AS expires
+  FROM lease6;
 )sql";
 
 [[noreturn]] void raise(const std::string& what) {
@@ -91,11 +112,15 @@ void create_lease_database(const std::string& path, std::int64_t application_id,
     connection.run("PRAGMA synchronous=FULL");
     connection.run("PRAGMA application_id=" + std::to_string(application_id));
     connection.run("PRAGMA user_version=" + std::to_string(version));
-    connection.run(kSchema);
+    connection.run(std::string("BEGIN;") + kSchema + kSchema6 + "COMMIT;");
   }
   // link() instead of rename(): of two processes that start at once only one makes the file.
   if (::link(file.path().c_str(), path.c_str()) != 0 && errno != EEXIST) raise("lease database: cannot create " + path);
   sync_folder_of(path);
+}
+
+std::string upgrade_to_version_2() {
+  return std::string("BEGIN IMMEDIATE;") + kSchema6 + "PRAGMA user_version=2;COMMIT;";
 }
 
 LeaseDatabaseLock::LeaseDatabaseLock(const std::string& path) : fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {

@@ -9,6 +9,9 @@ namespace hcpnet::dhcp {
 /// Does nothing when the name is taken meanwhile. Throws boost::system::system_error or sqlite::Error.
 void create_lease_database(const std::string& path, std::int64_t application_id, std::int64_t version);
 
+/// SQL that adds what version 2 has beyond version 1.
+[[nodiscard]] std::string upgrade_to_version_2();
+
 /// Keeps other processes away from a lease database for as long as it lives, and its mode at 0600.
 ///
 /// It has to outlive SQLite's connection: closing any descriptor of a file drops the locks that the process holds on

@@ -66,11 +66,11 @@ StoredLeases LeaseStore::open(const std::string& path, std::span<const Subnet> s
   return out;
 }
 
-void LeaseStore::put(std::vector<LeaseChange> changes, Done done) {
+void LeaseStore::put(Group group) {
   waiting_.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back({std::move(changes), std::move(done)});
+    queue_.push_back(std::move(group));
   }
   wake_.notify_one();
 }
@@ -102,6 +102,7 @@ error_code LeaseStore::write(std::span<const Group> groups) try {
   LeaseDatabase::Transaction transaction(*database_);
   for (const Group& group : groups) {
     for (const LeaseChange& change : group.changes) transaction.put(change);
+    for (const dhcp6::LeaseChange& change : group.changes6) transaction.put(change.event.lease);
   }
   transaction.commit();
   commits_.fetch_add(1, std::memory_order_relaxed);

@@ -42,7 +42,8 @@ class LeaseStore {
   StoredLeases open(const std::string& path, std::span<const Subnet> subnets, std::chrono::sys_seconds now);
   [[nodiscard]] bool has_room() const noexcept { return waiting_.load(std::memory_order_relaxed) < limits_.max_queued; }
   /// Precondition: open() succeeded, async_close() was not called.
-  void put(std::vector<LeaseChange> changes, Done done);
+  void put(std::vector<LeaseChange> changes, Done done) { put({std::move(changes), {}, std::move(done)}); }
+  void put(std::vector<dhcp6::LeaseChange> changes, Done done) { put({{}, std::move(changes), std::move(done)}); }
   /// Writes what is queued, calls back all completions, closes the file, then calls `closed`.
   void async_close(std::function<void()> closed);
 
@@ -53,8 +54,10 @@ class LeaseStore {
  private:
   struct Group {
     std::vector<LeaseChange> changes;
+    std::vector<dhcp6::LeaseChange> changes6;
     Done done;
   };
+  void put(Group group);
   void run();
   [[nodiscard]] std::vector<Group> wait();
   [[nodiscard]] error_code write(std::span<const Group> groups);

@@ -10,6 +10,7 @@
 #include "dhcp/lease_clock.hpp"
 #include "dhcp/lease_store.hpp"
 #include "dhcp/server_socket.hpp"
+#include "dhcp6/service.hpp"
 #include "runtime/timer_queue.hpp"
 
 namespace hcpnet::dhcp {
@@ -36,6 +37,7 @@ void check(const Config& config) {
     if (!networks.insert(subnet.cidr).second) refuse_config("two subnets have the network " + subnet.cidr.to_string());
     if (subnet.lease_time < 1s) refuse_config("the lease time of " + subnet.name + " is less than a second");
   }
+  dhcp6::check(config.subnets6);
 }
 
 Logger::Fields fields_of(const Lease& lease) {
@@ -81,6 +83,8 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   void publish(const std::vector<LeaseChange>& changes);
   void send(const Reply& reply, std::size_t link, const Endpoint& source);
   void drop(std::string_view reason, const Endpoint& source);
+  void log_drop(std::string_view reason, const Endpoint& source);
+  dhcp6::ServiceHost service_host();
   void arm();
   void expire();
   void watch_interfaces();
@@ -98,12 +102,15 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   std::optional<std::pair<Responder::Time, runtime::TimerQueue::Id>> armed;
   bool is_disk_good = true;
   bool is_running = false;
+  std::unique_ptr<dhcp6::Service> v6;  // none where no IPv6 network is served; last, since it uses the others
 };
 
 void Server::Impl::start(Config config) {
   check(config);
   open_links(config);
+  v6 = dhcp6::Service::open(service_host(), config);
   StoredLeases stored = store.open(options.database, config.subnets, time.now());
+  if (v6) v6->restore(std::move(stored.leases6), stored.unreadable6);
   responder.emplace(std::move(config));
   restore(stored);
   is_running = true;
@@ -118,8 +125,20 @@ void Server::Impl::start(Config config) {
                                                                                   : "broadcast"}});
     wait(link);
   }
+  if (v6) v6->start();
   watch_interfaces();
   expire();
+}
+
+dhcp6::ServiceHost Server::Impl::service_host() {
+  return {.executor = executor,
+          .options = options,
+          .store = store,
+          .timers = timers,
+          .time = time,
+          .owner = weak_from_this(),
+          .on_commit = [this](error_code result) { set_healthy(!result, result); },
+          .log_drop = [this](std::string_view reason, const Endpoint& source) { log_drop(reason, source); }};
 }
 
 void Server::Impl::open_links(const Config& config) {
@@ -159,6 +178,10 @@ void Server::Impl::replace(Config config) {
     ordered.push_back(std::move(*found));
   }
   config.subnets = std::move(ordered);
+  if (!dhcp6::Service::can_replace(v6.get(), config)) {
+    refuse_config("the IPv6 networks that are served can't change while running");
+  }
+  if (v6) v6->replace(config);
   responder->replace(std::move(config));
   arm();
 }
@@ -166,10 +189,12 @@ void Server::Impl::replace(Config config) {
 void Server::Impl::stop(std::function<void()> done) {
   is_running = false;
   for (Link& link : links) link.socket->stop_reading();
+  if (v6) v6->stop_reading();
   if (armed) timers.cancel(armed->second);
   store.async_close(
       [self = shared_from_this(), done = std::move(done)] {  // what is committed meanwhile is still answered
         for (Link& link : self->links) link.socket->close();
+        if (self->v6) self->v6->close();
         if (done) done();
       });
 }
@@ -247,6 +272,10 @@ void Server::Impl::send(const Reply& reply, std::size_t link, const Endpoint& so
 
 void Server::Impl::drop(std::string_view reason, const Endpoint& source) {
   ++stats.dropped[std::string(reason)];
+  log_drop(reason, source);
+}
+
+void Server::Impl::log_drop(std::string_view reason, const Endpoint& source) {
   const auto now = timers.now();
   const auto [place, is_new] = logged_drops.try_emplace(std::string(reason), now);
   if (!is_new && now < place->second + kDropLogInterval) return;
@@ -291,6 +320,7 @@ void Server::Impl::watch_interfaces() {
     const auto self = weak.lock();
     if (!self || !self->is_running) return;
     for (std::size_t link = 0; link < self->links.size(); ++link) self->check_interface(link);
+    if (self->v6) self->v6->check_interfaces();
     self->watch_interfaces();
   });
 }
@@ -322,6 +352,7 @@ Server::Server(boost::asio::any_io_executor executor, ServerOptions options)
 Server::~Server() {
   impl_->is_running = false;
   for (Impl::Link& link : impl_->links) link.socket->close();
+  if (impl_->v6) impl_->v6->close();
 }
 
 void Server::start(Config config) {
@@ -329,6 +360,7 @@ void Server::start(Config config) {
     impl_->start(std::move(config));
   } catch (...) {
     impl_->links.clear();
+    impl_->v6.reset();
     throw;
   }
 }
@@ -336,6 +368,10 @@ void Server::start(Config config) {
 void Server::replace(Config config) {
   impl_->replace(std::move(config));
 }
+bool Server::serves_networks_of(const Config& config) const {
+  return dhcp6::Service::can_replace(impl_->v6.get(), config);
+}
+
 void Server::stop(std::function<void()> done) {
   impl_->stop(std::move(done));
 }
@@ -354,6 +390,14 @@ std::vector<BoundSubnet> Server::bound() const {
   return out;
 }
 
+std::vector<dhcp6::Lease> Server::leases6() const {
+  return impl_->v6 ? impl_->v6->leases() : std::vector<dhcp6::Lease>();
+}
+
+std::vector<BoundSubnet6> Server::bound6() const {
+  return impl_->v6 ? impl_->v6->bound() : std::vector<BoundSubnet6>();
+}
+
 ServerStats Server::stats() const {
   ServerStats out = impl_->stats;
   out.commits = impl_->store.commits();
@@ -363,11 +407,13 @@ ServerStats Server::stats() const {
     out.subnets[impl_->responder->config().subnets[i].name] = {usage.pool_size, usage.bound, usage.offered,
                                                                usage.declined};
   }
+  if (impl_->v6) out.v6 = impl_->v6->stats();
   return out;
 }
 
 bool Server::is_healthy() const noexcept {
-  return impl_->is_disk_good && std::ranges::none_of(impl_->links, &Impl::Link::is_lost);
+  return impl_->is_disk_good && (!impl_->v6 || !impl_->v6->is_link_lost()) &&
+         std::ranges::none_of(impl_->links, &Impl::Link::is_lost);
 }
 
 }  // namespace hcpnet::dhcp

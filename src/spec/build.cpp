@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <hcpnet/dns/rdata.hpp>
+#include <set>
 #include <utility>
 
 #include "spec/format.hpp"
@@ -52,6 +53,22 @@ const Policy* policy_for(const std::vector<SpecSet::Object<Policy>>& policies, s
   return nullptr;
 }
 
+ValidDhcpPolicy::V6 build_ipv6(const DHCPPolicy::V6& ipv6) {
+  ValidDhcpPolicy::V6 valid;
+  valid.cidr = parse_cidr(ipv6.cidr).value();
+  valid.first = parse_ipv6(ipv6.range_start).value();
+  valid.last = parse_ipv6(ipv6.range_end).value();
+  for (const std::string& server : ipv6.dns_servers) valid.dns_servers.push_back(parse_ipv6(server).value());
+  for (const std::string& name : ipv6.domain_search) valid.domain_search.push_back(lower(name));
+  valid.rapid_commit = ipv6.rapid_commit;
+  valid.identity = ipv6.identity;
+  for (const DHCPPolicy::Reservation6& r : ipv6.reservations)
+    valid.reservations.push_back({r.mac_address ? parse_mac_address(*r.mac_address) : std::nullopt,
+                                  r.duid ? dhcp6::parse_duid(*r.duid) : std::nullopt, parse_ipv6(r.address).value(),
+                                  r.host_name.value_or("")});
+  return valid;
+}
+
 ValidDhcpPolicy build_policy(const DHCPPolicy* policy) {
   ValidDhcpPolicy valid;
   if (policy == nullptr) return valid;
@@ -60,6 +77,8 @@ ValidDhcpPolicy build_policy(const DHCPPolicy* policy) {
   for (const DHCPPolicy::Reservation& r : policy->reservations)
     valid.reservations.push_back(
         {parse_mac_address(r.mac_address).value(), parse_ipv4(r.address).value(), r.host_name.value_or("")});
+  if (policy->ipv6) valid.ipv6 = build_ipv6(*policy->ipv6);
+  valid.router_advertisement = policy->router_advertisement;
   return valid;
 }
 
@@ -129,6 +148,25 @@ ValidCluster attached_cluster(const InfraClusterAttachment& attachment) {
   return cluster;
 }
 
+/// A port of its own for each cluster that wants one. FNV-1a of the name chooses; a port that is taken gives way to the
+/// next.
+void choose_external_ports(const SpecSet& set, const Infra& infra, std::vector<ValidCluster>& clusters) {
+  std::set<std::uint16_t> taken;
+  for (ValidCluster& cluster : clusters) {
+    const bool is_wanted = std::ranges::any_of(set.attachments, [&](const auto& a) {
+      return a.value.metadata.namespace_ == infra.metadata.namespace_ && a.value.metadata.name == cluster.name &&
+             a.value.external_service.enabled;
+    });
+    if (!is_wanted) continue;
+    std::uint32_t hash = 2'166'136'261;
+    for (const char c : cluster.name) hash = (hash ^ static_cast<std::uint8_t>(c)) * 16'777'619;
+    std::uint32_t offset = hash % kExternalPorts;
+    while (!taken.insert(static_cast<std::uint16_t>(kFirstExternalPort + offset)).second)
+      offset = (offset + 1) % kExternalPorts;
+    cluster.external_port = static_cast<std::uint16_t>(kFirstExternalPort + offset);
+  }
+}
+
 std::vector<ValidCluster> clusters_of(const SpecSet& set, const Infra& infra) {
   std::vector<ValidCluster> clusters;
   for (const auto& [attachment, origin] : set.attachments)
@@ -136,6 +174,7 @@ std::vector<ValidCluster> clusters_of(const SpecSet& set, const Infra& infra) {
       clusters.push_back(attached_cluster(attachment));
   if (clusters.empty() && names_cluster(infra)) clusters.push_back(own_cluster(infra));
   std::ranges::sort(clusters, {}, &ValidCluster::name);
+  choose_external_ports(set, infra, clusters);
   return clusters;
 }
 
@@ -174,6 +213,7 @@ ValidDhcpServer build_server(const SpecSet& set, const DHCPServer& server) {
                 .options = server.options};
   for (const std::string& address : server.dns_servers) valid.dns_servers.push_back(parse_ipv4(address).value());
   valid.policy = build_policy(policy_for(set.dhcp_policies, "DHCPServer", server.metadata));
+  valid.spec = server;
   return valid;
 }
 
@@ -190,6 +230,7 @@ ValidDnsServer build_server(const SpecSet& set, const DNSServer& server) {
   valid.upstreams = resolvers(server.upstream_dns);
   valid.cache_ttl = parse_simple_duration(server.cache_ttl).value();
   valid.policy = build_policy(policy_for(set.dns_policies, "DNSServer", server.metadata));
+  valid.spec = server;
   return valid;
 }
 
@@ -214,6 +255,7 @@ ValidProxyServer build_server(const SpecSet& set, const ProxyServer& server) {
   valid.server_ip = address_of(server.server_ip).value();
   for (const ProxyBackend& backend : server.backends) valid.backends.push_back(build_backend(backend));
   valid.policy = build_policy(policy_for(set.proxy_policies, "ProxyServer", server.metadata));
+  valid.spec = server;
   return valid;
 }
 
@@ -225,7 +267,12 @@ ValidSet build(const SpecSet& set) {
   for (const auto& [server, origin] : set.dhcp_servers) valid.dhcp_servers.push_back(build_server(set, server));
   for (const auto& [server, origin] : set.dns_servers) valid.dns_servers.push_back(build_server(set, server));
   for (const auto& [server, origin] : set.proxy_servers) valid.proxy_servers.push_back(build_server(set, server));
+  for (const auto& [cluster, origin] : set.bootstrap_clusters)
+    valid.bootstrap_clusters.push_back(build_bootstrap_cluster(cluster, origin.file));
   for (const auto& [attachment, origin] : set.attachments) valid.attachments.push_back(attachment);
+  for (const auto& [policy, origin] : set.dhcp_policies) valid.dhcp_policies.push_back(policy);
+  for (const auto& [policy, origin] : set.dns_policies) valid.dns_policies.push_back(policy);
+  for (const auto& [policy, origin] : set.proxy_policies) valid.proxy_policies.push_back(policy);
   return valid;
 }
 

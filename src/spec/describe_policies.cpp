@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <string_view>
+
 #include "spec/describe_common.hpp"
 
 namespace hcpnet::spec {
@@ -11,6 +14,33 @@ void describe_target(Fields& fields, TargetRef& target) {
   });
 }
 
+constexpr std::array<std::string_view, 2> kIdentities{"mac", "duid"};
+
+void describe_ipv6(Fields& fields, DHCPPolicy::V6& ipv6) {
+  fields.text("cidr", Need::required, Format::ipv6_cidr, ipv6.cidr);
+  fields.text("rangeStart", Need::required, Format::ipv6, ipv6.range_start);
+  fields.text("rangeEnd", Need::required, Format::ipv6, ipv6.range_end);
+  fields.texts("dnsServers", {}, Format::ipv6, ipv6.dns_servers);
+  fields.texts("domainSearch", {}, Format::host_name, ipv6.domain_search);
+  fields.flag("rapidCommit", ipv6.rapid_commit);
+  fields.choice("identity", Need::optional, kIdentities, ipv6.identity);
+  fields.objects("reservations", {}, ipv6.reservations, [](Fields& f, DHCPPolicy::Reservation6& reservation) {
+    f.text("macAddress", Format::mac, reservation.mac_address);
+    f.text("duid", Format::duid, reservation.duid);
+    f.text("address", Need::required, Format::ipv6, reservation.address);
+    f.text("hostName", Format::host_name, reservation.host_name);
+  });
+}
+
+void describe_router_advertisement(Fields& fields, DHCPPolicy::RouterAdvertisement& advertisement) {
+  fields.flag("managed", advertisement.managed);
+  fields.flag("otherConfig", advertisement.other_config);
+  fields.flag("onLink", advertisement.on_link);
+  fields.flag("autonomous", advertisement.autonomous);
+  fields.seconds("routerLifetimeSeconds", kRouterLifetimeSeconds, advertisement.router_lifetime);
+  fields.number("mtu", Need::optional, kMtu, advertisement.mtu);
+}
+
 void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
   describe_target(fields, policy.target);
   fields.flag("authoritative", policy.authoritative);
@@ -20,6 +50,8 @@ void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
     f.text("address", Need::required, Format::ipv4, reservation.address);
     f.text("hostName", Format::host_name, reservation.host_name);
   });
+  fields.object("ipv6", Need::optional, policy.ipv6, describe_ipv6);
+  fields.object("routerAdvertisement", Need::optional, policy.router_advertisement, describe_router_advertisement);
 }
 
 void describe_record(Fields& f, DNSPolicy::Record& record) {

@@ -124,13 +124,19 @@ void describe(Fields& fields, ProxyServer& object);
 void describe(Fields& fields, DHCPPolicy& object);
 void describe(Fields& fields, DNSPolicy& object);
 void describe(Fields& fields, ProxyPolicy& object);
+void describe(Fields& fields, BootstrapCluster& object);
 
 inline constexpr Interval kRecordTtlSeconds{1, 86400};
 inline constexpr Interval kTimeoutSeconds{1, 2'147'483'647};
 inline constexpr Interval kMaxConnections{1, 1'000'000};
 inline constexpr Interval kResponsesPerSecond{1, 1'000'000};
 inline constexpr Interval kSlip{0, 10};
+inline constexpr Interval kRouterLifetimeSeconds{0, 9000};
+inline constexpr Interval kMtu{1280, 65535};
 inline constexpr Interval kOptionCode{1, 254};
 inline constexpr std::size_t kMaxSourceRanges = 256;
+inline constexpr Interval kHostPrefix{1, 30};
+inline constexpr Interval kRenewBeforeDays{1, 365};
+inline constexpr std::size_t kMaxNodes = 500;  ///< more than a self-managed cluster has
 
 }  // namespace hcpnet::spec

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spec/format.hpp"
 #include <algorithm>
+#include <charconv>
+#include <hcpnet/dhcp6/duid.hpp>
 #include <hcpnet/spec/codes.hpp>
 #include <utility>
 
@@ -10,6 +12,7 @@ namespace hcpnet::spec {
 namespace {
 
 constexpr std::string_view kIpv4Example = "an IPv4 address such as 192.0.2.4";
+constexpr std::string_view kCidr6Example = "a network such as 2001:db8::/64";
 constexpr std::string_view kCidrExample = "a network such as 192.0.2.0/24";
 
 Complaint bad_address(std::string_view text) {
@@ -90,6 +93,25 @@ std::optional<Ipv4Range> parse_pool(std::string_view text) {
   return Ipv4Range{*first, *last};
 }
 
+std::optional<unsigned> parse_release_minor(std::string_view text) {
+  constexpr unsigned kFirstMinor = 14, kLastMinor = 21;
+  const auto number = [&](unsigned& value) {
+    const bool has_leading_zero = text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return error == std::errc() && !has_leading_zero;
+  };
+  unsigned minor = 0, patch = 0;
+  if (!text.starts_with("4.")) return {};
+  text.remove_prefix(2);
+  if (!number(minor) || minor < kFirstMinor || minor > kLastMinor) return {};
+  if (text.empty()) return minor;
+  if (text[0] != '.') return {};
+  text.remove_prefix(1);
+  if (!number(patch) || !text.empty()) return {};
+  return minor;
+}
+
 std::optional<Complaint> check_format(Format format, std::string_view text) {
   switch (format) {
     case Format::any:
@@ -148,6 +170,29 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       if (parse_mac_address(text)) return {};
       return Complaint{code::bad_address, "this is no MAC address",
                        "six pairs of hexadecimal digits such as 02:00:00:00:00:0a"};
+    case Format::release:
+      if (parse_release_minor(text)) return {};
+      return Complaint{code::bad_version, "this is no OpenShift release that is known here",
+                       "a release from 4.14 to 4.21, such as 4.18 or 4.18.3"};
+    case Format::file_name:
+      if (!text.empty() && std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
+        return {};
+      return Complaint{code::bad_name, "this is no name of a file"};
+    case Format::ipv6:
+      if (parse_ipv6(text)) return {};
+      return Complaint{code::bad_address, "this is no IPv6 address", "an IPv6 address such as 2001:db8::4"};
+    case Format::ipv6_cidr: {
+      const auto cidr = parse_cidr(text);
+      if (cidr && cidr->network().is_v6()) return {};
+      if (cidr) return Complaint{code::bad_cidr, "this field takes an IPv6 network", kCidr6Example};
+      Complaint complaint = bad_cidr(text, false);
+      complaint.expected = kCidr6Example;
+      return complaint;
+    }
+    case Format::duid:
+      if (dhcp6::parse_duid(text)) return {};
+      return Complaint{code::bad_address, "this is no DUID",
+                       "3 to 130 pairs of hexadecimal digits such as 00:03:00:01:02:00:00:00:00:0a"};
   }
   return {};
 }

@@ -32,6 +32,11 @@ enum class Format : std::uint8_t {
   go_duration,      ///< Go's time.ParseDuration, a lease time: whole seconds from 1 to 2^32 - 2
   simple_duration,  ///< digits and one of s, m, h
   mac,
+  release,    ///< an OpenShift release that is known here: 4.18 or 4.18.3
+  file_name,  ///< not empty, no control characters
+  ipv6,
+  ipv6_cidr,
+  duid,  ///< a DHCPv6 unique identifier: 3 to 130 bytes in hexadecimal
 };
 
 /// What is wrong with a text, without its place.
@@ -52,6 +57,8 @@ struct Ipv4WithLength {
 /// Whole seconds, 1 to 2^32 - 2; nullopt for all else.
 [[nodiscard]] std::optional<std::chrono::seconds> parse_lease_time(std::string_view text);
 [[nodiscard]] std::optional<std::chrono::seconds> parse_simple_duration(std::string_view text);
+/// The minor number of an OpenShift release from 4.14 on.
+[[nodiscard]] std::optional<unsigned> parse_release_minor(std::string_view text);
 /// Each ASCII letter in lower case.
 [[nodiscard]] std::string lower(std::string_view text);
 

@@ -57,6 +57,8 @@ constexpr std::array kKinds{
          [](SpecSet& s, Origin o) { read_into(s.dns_policies, std::move(o), s.problems); }},
     Kind{"ProxyPolicy", kHcpnetApiVersion,
          [](SpecSet& s, Origin o) { read_into(s.proxy_policies, std::move(o), s.problems); }},
+    Kind{"BootstrapCluster", kHcpnetApiVersion,
+         [](SpecSet& s, Origin o) { read_into(s.bootstrap_clusters, std::move(o), s.problems); }},
 };
 
 /// One document, or one item of a List.

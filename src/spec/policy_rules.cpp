@@ -145,10 +145,12 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
   for (Examined<DHCPPolicy>& policy : policies.dhcp) {
     const auto target = dhcp.find(policy);
     check_options(policy.subject, policy.value.options);
+    check_ipv6(policy.subject, policy.value);
     check_reservations(policy, target.infra != nullptr    ? &target.infra->plan
                                : target.server != nullptr ? &target.server->plan
                                                           : nullptr);
   }
+  check_ipv6_networks(policies.dhcp);
   TargetFinder<DNSPolicy, DNSServer> dns(targets.infras, targets.dns_servers, "DNSServer", set_is_complete);
   for (Examined<DNSPolicy>& policy : policies.dns) {
     check_views(policy, own_view(dns.find(policy)));

@@ -24,6 +24,10 @@ void check_proxy_server(Examined<ProxyServer>& server);
 /// `/spec/options` of a DHCPServer or a DHCPPolicy: each code once, and each value as its code has it.
 void check_options(Subject& subject, const std::vector<DhcpOption>& options);
 
+/// `/spec/ipv6` and `/spec/routerAdvertisement` of a DHCPPolicy; and the networks of all of them against one another.
+void check_ipv6(Subject& subject, const DHCPPolicy& policy);
+void check_ipv6_networks(std::vector<Examined<DHCPPolicy>>& policies);
+
 /// The attachments of one Infra, in the order of the text: against it and against each other.
 void check_clusters(Examined<Infra>& infra, const std::vector<Examined<InfraClusterAttachment>*>& attachments);
 void check_attachment(Examined<InfraClusterAttachment>& attachment);
@@ -35,6 +39,8 @@ void check_infras(std::vector<Examined<Infra>>& infras);
 /// Names of the control-plane namespaces, given or made up.
 [[nodiscard]] std::string control_plane_of(const Infra& infra);
 [[nodiscard]] std::string control_plane_of(const InfraClusterAttachment& attachment);
+
+void check_bootstrap_cluster(Examined<BootstrapCluster>& cluster);
 
 struct ExaminedPolicies {
   std::vector<Examined<DHCPPolicy>> dhcp;

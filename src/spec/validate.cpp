@@ -28,6 +28,7 @@ class Validator {
     examine(set_.dhcp_policies, policies_.dhcp);
     examine(set_.dns_policies, policies_.dns);
     examine(set_.proxy_policies, policies_.proxy);
+    examine(set_.bootstrap_clusters, bootstrap_clusters_);
     for (auto& infra : infras_) check_infra(infra);
     for (auto& attachment : attachments_) check_attachment(attachment);
     for (auto& server : dhcp_servers_) check_dhcp_server(server);
@@ -35,6 +36,7 @@ class Validator {
     check_attachments();
     check_policies(policies_, {infras_, dhcp_servers_, dns_servers_, proxy_servers_}, set_.complete);
     check_infras(infras_);
+    for (auto& cluster : bootstrap_clusters_) check_bootstrap_cluster(cluster);
   }
 
  private:
@@ -80,6 +82,7 @@ class Validator {
   std::vector<Examined<DNSServer>> dns_servers_;
   std::vector<Examined<ProxyServer>> proxy_servers_;
   ExaminedPolicies policies_;
+  std::vector<Examined<BootstrapCluster>> bootstrap_clusters_;
 };
 
 }  // namespace

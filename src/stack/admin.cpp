@@ -47,8 +47,10 @@ Json status(Stack::Impl& stack) {
 
 HttpResponse leases(Stack::Impl& stack) {
   Json all = Json::array();
-  if (stack.dhcp)
+  if (stack.dhcp) {
     for (const dhcp::Lease& lease : stack.dhcp->leases()) all.push_back(to_json(lease));
+    for (const dhcp6::Lease& lease : stack.dhcp->leases6()) all.push_back(to_json(lease));
+  }
   return json_response({{"leases", std::move(all)}});
 }
 

@@ -23,6 +23,39 @@ void add_policy(const spec::ValidDhcpPolicy& policy, dhcp::Subnet& subnet) {
   for (const auto& r : policy.reservations) subnet.reservations.push_back({r.mac, r.address, r.host_name});
 }
 
+/// DHCPv6 beside the IPv4 subnet, on its interface.
+void add_ipv6(const spec::ValidDhcpPolicy& policy, const dhcp::Subnet& beside, StackConfig& out) {
+  if (!policy.ipv6) return;
+  const spec::ValidDhcpPolicy::V6& ipv6 = *policy.ipv6;
+  dhcp6::Subnet subnet;
+  subnet.name = beside.name;
+  subnet.cidr = ipv6.cidr;
+  subnet.interface_address = beside.server_id;
+  subnet.pool = {ipv6.first, ipv6.last};
+  subnet.dns_servers = ipv6.dns_servers;
+  subnet.domain_search = ipv6.domain_search;
+  subnet.lease_time = beside.lease_time;
+  subnet.authoritative = policy.authoritative;
+  subnet.rapid_commit = ipv6.rapid_commit;
+  subnet.identity = ipv6.identity == spec::DHCPPolicy::Identity::mac ? dhcp6::Identity::mac : dhcp6::Identity::duid;
+  for (const auto& r : ipv6.reservations) subnet.reservations.push_back({r.mac, r.duid, r.address, r.host_name});
+  if (policy.router_advertisement) {
+    const auto& ra = *policy.router_advertisement;
+    ra::Advertisement advertisement;
+    advertisement.prefix = ipv6.cidr;
+    advertisement.managed = ra.managed;
+    advertisement.other_config = ra.other_config;
+    advertisement.on_link = ra.on_link;
+    advertisement.autonomous = ra.autonomous;
+    advertisement.router_lifetime = ra.router_lifetime;
+    if (ra.mtu) advertisement.mtu = static_cast<std::uint32_t>(*ra.mtu);
+    advertisement.dns_servers = ipv6.dns_servers;
+    advertisement.domain_search = ipv6.domain_search;
+    out.advertisements.push_back({beside.name, beside.server_id, std::move(advertisement)});
+  }
+  out.dhcp.subnets6.push_back(std::move(subnet));
+}
+
 dhcp::Subnet make_subnet(const spec::ObjectMeta& owner, const Ipv4Cidr& cidr, const spec::ValidDhcp& dhcp) {
   dhcp::Subnet subnet;
   subnet.name = owner.key();
@@ -53,6 +86,7 @@ void dhcp_config(const Inputs& in, StackConfig& out) {
     subnet.router = infra.gateway;
     subnet.dns_servers = dns_servers_of(infra);
     add_policy(infra.dhcp_policy, subnet);
+    add_ipv6(infra.dhcp_policy, subnet, out);
     out.dhcp.subnets.push_back(std::move(subnet));
   }
   for (const spec::ValidDhcpServer& server : in.set.dhcp_servers) {
@@ -61,6 +95,7 @@ void dhcp_config(const Inputs& in, StackConfig& out) {
     subnet.dns_servers = server.dns_servers;
     add_options(server.dhcp.options, subnet);
     add_policy(server.policy, subnet);
+    add_ipv6(server.policy, subnet, out);
     out.dhcp.subnets.push_back(std::move(subnet));
   }
 }

@@ -82,6 +82,19 @@ void add_dhcp(Page& page, const dhcp::ServerStats& stats) {
   page.gauge("hcpnet_dhcp_leases", "Addresses in use, by subnet and state.", leases);
 }
 
+void add_dhcp6(Page& page, const dhcp::ServerStats::V6& stats) {
+  page.counter("hcpnet_dhcp6_received_total", "DHCPv6 messages received, by type.", by("type", stats.received));
+  page.counter("hcpnet_dhcp6_sent_total", "DHCPv6 messages sent, by type.", by("type", stats.sent));
+  page.counter("hcpnet_dhcp6_dropped_total", "DHCPv6 messages dropped, by reason.", by("reason", stats.dropped));
+  Values leases;
+  for (const auto& [subnet, s] : stats.subnets) {
+    leases.push_back({{{"subnet", subnet}, {"state", "bound"}}, s.bound});
+    leases.push_back({{{"subnet", subnet}, {"state", "offered"}}, s.offered});
+    leases.push_back({{{"subnet", subnet}, {"state", "declined"}}, s.declined});
+  }
+  page.gauge("hcpnet_dhcp6_leases", "IPv6 addresses in use, by subnet and state.", leases);
+}
+
 void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers) {
   Values queries, responses, views, dropped, forwarded, failures, hits, entries, pending;
   for (const auto& [owner, s] : servers) {
@@ -155,6 +168,7 @@ std::string render_metrics(const Stack::Impl& stack) {
   page.counter("hcpnet_reloads_total", "Reloads, by result.",
                {{{{"result", "applied"}}, stats.reloads}, {{{"result", "refused"}}, stats.reloads_refused}});
   add_dhcp(page, stats.dhcp);
+  add_dhcp6(page, stats.dhcp.v6);
   add_dns(page, stats.dns);
   add_proxies(page, stats.proxies);
   return page.render();

@@ -75,6 +75,8 @@ class InfraRoutes {
     config_.routes.push_back(std::move(kubernetes));
     config_.routes.push_back(route(kHttpsPort, {"kubernetes." + d}, api));
 
+    if (x.external_port) config_.routes.push_back(route(*x.external_port, {"oauth." + d}, oauth));
+
     if (infra_.proxy_policy.publish_api_on_443) {
       config_.routes.push_back(route(kHttpsPort, api_names, api));
       config_.routes.push_back(nameless_route(kHttpsPort, api, own_workers(x)));
@@ -112,6 +114,11 @@ class InfraRoutes {
     addresses.insert(addresses.begin(), infra_.proxy->server_ip);
     for (const IpAddress& address : addresses)
       for (const std::uint16_t port : {kApiPort, kHttpsPort}) config_.listeners.push_back({{address, port}, {}});
+    // What a cluster publishes leads to the management side only.
+    for (const spec::ValidCluster& cluster : infra_.clusters)
+      if (cluster.external_port)
+        for (const IpAddress& address : in_.surroundings.pod_addresses)
+          config_.listeners.push_back({{address, *cluster.external_port}, {}});
   }
 
   const Inputs& in_;

@@ -66,11 +66,23 @@ Result<SourceFiles, Diagnostics> Stack::Impl::read_files() {
   return files;
 }
 
+Result<StackConfig, Diagnostics> Stack::Impl::make_config(const CheckedFiles& checked) const {
+  auto config = make_stack_config(checked.set, checked.observed, surroundings_);
+  if (!config) return config;
+  if (!options.serve.dhcp) config->dhcp = {};
+  if (!options.serve.dns) {
+    config->dns.clear();
+    config->proxies_by_dns.clear();
+  }
+  if (!options.serve.proxy) config->proxies.clear();
+  return config;
+}
+
 void Stack::Impl::start() {
   if (state != State::idle) throw std::logic_error("hcpnet::Stack is started once");
   files_ = read_files().value();
   checked_ = check_files(files_).value();
-  StackConfig config = make_stack_config(checked_.set, checked_.observed, surroundings_).value();
+  StackConfig config = make_config(checked_).value();
   try {
     start_servers(std::move(config));
     start_http();
@@ -121,6 +133,10 @@ void Stack::Impl::start_servers(StackConfig config) {
     dhcp->start(std::move(config.dhcp));
     for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
   }
+  advertiser =
+      std::make_unique<ra::Server>(io.get_executor(), ra::ServerOptions{options.clock, Logger(options.log, "ra")});
+  advertiser->start(config.advertisements);
+  advertisements_ = std::move(config.advertisements);
   push_source_clusters();
 }
 
@@ -143,7 +159,7 @@ Result<void, Diagnostics> Stack::Impl::reload() {
   if (files.has_error()) return refuse(files.error());
   auto checked = check_files(*files);
   if (checked.has_error()) return refuse(checked.error());
-  auto config = make_stack_config(checked->set, checked->observed, surroundings_);
+  auto config = make_config(*checked);
   if (config.has_error()) return refuse(config.error());
   if (Diagnostics fixed = find_unchangeable(*config); fixed.has_errors()) return refuse(std::move(fixed));
 
@@ -186,6 +202,7 @@ Diagnostics Stack::Impl::find_unchangeable(const StackConfig& next) const {
       const auto subnet = std::ranges::find(next.dhcp.subnets, bound.subnet, &dhcp::Subnet::name);
       if (subnet->server_id != bound.server_id) problems.add(unchangeable(bound.subnet, "the DHCP server address"));
     }
+    if (!dhcp->serves_networks_of(next.dhcp)) problems.add(unchangeable("DHCPv6", "the set of IPv6 networks"));
   }
   return problems;
 }
@@ -210,12 +227,24 @@ void Stack::Impl::apply(StackConfig config) {
     proxies[i].workers = std::move(config.proxies[i].workers);
   }
   for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->replace(std::move(config.dns[i].config));
+  advertise(std::move(config.advertisements));
   lease_clusters_.clear();
   if (dhcp) {
     dhcp->replace(std::move(config.dhcp));
     for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
   }
   push_source_clusters();
+}
+
+/// Only a change makes hosts hear of it before the next turn.
+void Stack::Impl::advertise(std::vector<ra::Network> networks) {
+  if (networks == advertisements_) return;
+  try {
+    advertiser->replace(networks);
+    advertisements_ = std::move(networks);
+  } catch (const boost::system::system_error& error) {
+    log.error("router advertisements stay as they were", {{"reason", error.what()}});
+  }
 }
 
 // --- leases and the clusters that they prove
@@ -278,7 +307,7 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
   const auto [known, is_new] = surroundings_.internal_proxies.try_emplace(name, address->address.v4());
   if (!is_new && known->second == address->address.v4()) return;
   known->second = address->address.v4();
-  if (auto config = make_stack_config(checked_.set, checked_.observed, surroundings_)) apply(std::move(*config));
+  if (auto config = make_config(checked_)) apply(std::move(*config));
 }
 
 // --- listeners, files, events
@@ -369,6 +398,8 @@ void Stack::Impl::close() {
   proxies.clear();
   dns.clear();
   dhcp.reset();
+  if (advertiser) advertiser->stop();
+  advertiser.reset();
 }
 
 }  // namespace hcpnet

@@ -2,6 +2,7 @@
 #pragma once
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <hcpnet/ra/server.hpp>
 #include <hcpnet/stack.hpp>
 #include <hcpnet/stack/config.hpp>
 #include <hcpnet/stack/files.hpp>
@@ -55,11 +56,14 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   std::uint64_t reloads = 0, reloads_refused = 0;
 
   std::unique_ptr<dhcp::Server> dhcp;
+  std::unique_ptr<ra::Server> advertiser;
   std::vector<NamedDns> dns;
   std::vector<NamedProxy> proxies;
 
  private:
   [[nodiscard]] Result<SourceFiles, Diagnostics> read_files();
+  /// The configuration of what this process serves.
+  [[nodiscard]] Result<StackConfig, Diagnostics> make_config(const CheckedFiles& checked) const;
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
   void start_servers(StackConfig config);
   void apply(StackConfig config);
@@ -70,6 +74,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void on_lease(const dhcp::LeaseEvent& event);
   void note_lease(const dhcp::Lease& lease, bool is_live);
   void push_source_clusters();
+  void advertise(std::vector<ra::Network> networks);
   void warn_of_fixed_limits(const StackConfig& next);
   void resolve_proxies();
   void on_resolved(const std::string& name, const std::vector<Endpoint>& answer);
@@ -77,7 +82,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void finish();
 
   std::optional<SourceFiles> stdin_files_;  ///< "-" can be read once only
-  SourceFiles files_;                       ///< what is served, to see whether a change is one
+  std::vector<ra::Network> advertisements_;
+  SourceFiles files_;  ///< what is served, to see whether a change is one
   CheckedFiles checked_;
   Surroundings surroundings_;
   std::vector<std::string> proxies_by_dns_;

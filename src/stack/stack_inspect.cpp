@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <hcpnet/dhcp6/message.hpp>
 
 #include "stack/stack_impl.hpp"
 
@@ -16,6 +17,9 @@ std::vector<StackListener> Stack::Impl::listeners() const {
   std::vector<StackListener> all;
   if (dhcp)
     for (const dhcp::BoundSubnet& b : dhcp->bound()) all.push_back({"dhcp", b.subnet, {b.server_id, 67}, b.bound});
+  if (dhcp)
+    for (const dhcp::BoundSubnet6& b : dhcp->bound6())
+      all.push_back({"dhcp6", b.subnet, {b.bound.address, dhcp6::kServerPort}, b.bound});
   for (const NamedDns& d : dns)
     for (const dns::BoundListener& l : d.server->listeners()) all.push_back({"dns", d.owner, l.configured, l.bound});
   for (const NamedProxy& p : proxies)

@@ -44,6 +44,18 @@ Json to_json(const dhcp::Lease& lease) {
           {"expires", timestamp(lease.expires)}};
 }
 
+Json to_json(const dhcp6::Lease& lease) {
+  return {{"address", lease.address.to_string()},
+          {"duid", lease.client.duid.to_string()},
+          {"iaid", lease.client.iaid},
+          {"mac", lease.client.mac ? lease.client.mac->to_string() : ""},
+          {"hostName", printable(lease.host_name)},
+          {"subnet", lease.subnet},
+          {"state", to_string(lease.state)},
+          {"started", timestamp(lease.started)},
+          {"expires", timestamp(lease.expires)}};
+}
+
 Json to_json(const RouteExplanation& answer) {
   return {{"proxy", answer.proxy},
           {"listener", answer.listener.to_string()},

@@ -8,6 +8,7 @@ namespace hcpnet {
 
 [[nodiscard]] nlohmann::json to_json(const Diagnostics& diagnostics);
 [[nodiscard]] nlohmann::json to_json(const dhcp::Lease& lease);
+[[nodiscard]] nlohmann::json to_json(const dhcp6::Lease& lease);
 [[nodiscard]] nlohmann::json to_json(const RouteExplanation& answer);
 [[nodiscard]] nlohmann::json to_json(const StackZone& zone);
 

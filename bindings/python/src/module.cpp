@@ -17,5 +17,6 @@ PYBIND11_MODULE(_core, m) {
   bind_proxy(m);
   bind_dhcp(m);
   bind_dns(m);
+  bind_manifest(m);
   bind_stack(m);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <hcpnet/dhcp6/config.hpp>
 #include <hcpnet/net.hpp>
 #include <optional>
 #include <string>
@@ -42,6 +43,7 @@ struct Subnet {
 struct Config {
   std::vector<Subnet> subnets;
   std::unordered_map<MacAddress, std::string> host_names;  ///< observed: VM name by interface address
+  std::vector<dhcp6::Subnet> subnets6;                     ///< none: no DHCPv6
 };
 
 }  // namespace hcpnet::dhcp

@@ -6,6 +6,7 @@
 #include <hcpnet/clock.hpp>
 #include <hcpnet/dhcp/config.hpp>
 #include <hcpnet/dhcp/lease.hpp>
+#include <hcpnet/dhcp6/lease.hpp>
 #include <hcpnet/log.hpp>
 #include <map>
 #include <memory>
@@ -15,10 +16,11 @@
 namespace hcpnet::dhcp {
 
 struct ServerOptions {
-  std::string database;  ///< path of the SQLite file; created with mode 0600
-  /// Binds this UDP port instead of the configured one (67); 0 lets the system choose.
+  std::string database;  ///< path of the SQLite file; created with mode 0600; the server's DUID lies beside it
+  /// Binds this UDP port instead of the configured one (67, 547); 0 lets the system choose.
   std::map<std::uint16_t, std::uint16_t> port_map;
-  std::function<void(const LeaseEvent&)> on_event;  ///< on the executor's thread, after the change is on disk
+  std::function<void(const LeaseEvent&)> on_event;          ///< on the executor's thread, after the change is on disk
+  std::function<void(const dhcp6::LeaseEvent&)> on_event6;  ///< likewise
   Clock* clock = &system_clock();
   Logger log;
 };
@@ -36,6 +38,11 @@ struct ServerStats {
     std::uint64_t pool_size = 0, bound = 0, offered = 0, declined = 0;
   };
   std::map<std::string, PerSubnet> subnets;
+  /// DHCPv6: "SOLICIT", "REQUEST", ... and "ADVERTISE", "REPLY".
+  struct V6 {
+    std::map<std::string, std::uint64_t> received, sent, dropped;
+    std::map<std::string, PerSubnet> subnets;
+  } v6;
 };
 
 struct BoundSubnet {
@@ -44,8 +51,14 @@ struct BoundSubnet {
   Ipv4 server_id;
   Endpoint bound;
 };
+struct BoundSubnet6 {
+  std::string subnet;
+  std::string interface;
+  Endpoint bound;
+};
 
-/// A DHCPv4 server (RFC 2131) for any number of subnets. An ACK leaves only after the lease is synced to disk.
+/// A server of DHCPv4 (RFC 2131) and DHCPv6 (RFC 8415, addresses only) for any number of subnets. An acknowledgement
+/// leaves only after the lease is synced to disk.
 ///
 /// On an interface that broadcasts it listens for broadcasts; replies to clients without an address go to their
 /// hardware address as a raw frame where CAP_NET_RAW allows it, else by broadcast. On a loopback interface replies go
@@ -64,11 +77,15 @@ class Server {
   /// Serves `config` from now on. Leases stay; one that lies outside today's pools is kept until it ends, and not
   /// renewed. Precondition: the same server_id addresses.
   void replace(Config config);
+  /// Whether replace() can take the IPv6 networks of `config`: the same ones on the same interfaces.
+  [[nodiscard]] bool serves_networks_of(const Config& config) const;
   /// Stops reading, finishes what waits for the disk, calls `done`.
   void stop(std::function<void()> done);
 
-  [[nodiscard]] std::vector<Lease> leases() const;  ///< ordered by address
+  [[nodiscard]] std::vector<Lease> leases() const;          ///< ordered by address
+  [[nodiscard]] std::vector<dhcp6::Lease> leases6() const;  ///< ordered by address
   [[nodiscard]] std::vector<BoundSubnet> bound() const;
+  [[nodiscard]] std::vector<BoundSubnet6> bound6() const;
   [[nodiscard]] ServerStats stats() const;
   /// False after a commit failed, until one succeeds again.
   [[nodiscard]] bool is_healthy() const noexcept;

@@ -35,6 +35,7 @@ struct SpecSet {
   std::vector<Object<DHCPPolicy>> dhcp_policies;
   std::vector<Object<DNSPolicy>> dns_policies;
   std::vector<Object<ProxyPolicy>> proxy_policies;
+  std::vector<Object<BootstrapCluster>> bootstrap_clusters;
   bool complete =
       true;  ///< false when a file could not be read at all: then nothing is known about what is missing from the set
   Diagnostics

@@ -194,6 +194,30 @@ struct DHCPPolicy {
     std::optional<std::string> host_name;
   };
   std::vector<Reservation> reservations;
+
+  enum class Identity : std::uint8_t { mac, duid };
+  struct Reservation6 {
+    std::optional<std::string> mac_address, duid;  ///< one of them
+    std::string address;
+    std::optional<std::string> host_name;
+  };
+  /// DHCPv6 on the same interface.
+  struct V6 {
+    std::string cidr, range_start, range_end;
+    std::vector<std::string> dns_servers, domain_search;
+    bool rapid_commit = false;
+    Identity identity = Identity::mac;
+    std::vector<Reservation6> reservations;
+  };
+  std::optional<V6> ipv6;
+
+  /// RFC 4861 beside DHCPv6: what tells hosts to ask it.
+  struct RouterAdvertisement {
+    bool managed = true, other_config = true, on_link = true, autonomous = false;
+    std::chrono::seconds router_lifetime{0};  ///< routerLifetimeSeconds, 0 to 9000; 0: no default router
+    std::optional<std::int64_t> mtu;          ///< 1280 to 65535
+  };
+  std::optional<RouterAdvertisement> router_advertisement;  ///< needs ipv6
 };
 /// Apart from DNSPolicy, since a nested struct is not complete before the end of it.
 struct DnsRateLimit {
@@ -243,6 +267,49 @@ struct ProxyPolicy {
   std::optional<std::chrono::seconds> inspect_timeout;  ///< inspectTimeoutSeconds; 5 s
   std::uint32_t max_connections = 10000;
   bool publish_api_on_443 = false;  ///< the API server also answers names and, for its own workers, no name on port 443
+};
+
+// --- hcpnet.io: a self-managed cluster that is brought up by hand
+// ---------------------------------------------------------------------------------------
+
+enum class NodeRole : std::uint8_t { bootstrap, control_plane, worker };
+enum class PkiLayout : std::uint8_t { hand_made, installer };
+enum class KeyKind : std::uint8_t { ecdsa_p256, ecdsa_p384, rsa_2048, rsa_4096 };
+
+struct BootstrapCluster {
+  ObjectMeta metadata;
+  std::string cluster_name, base_domain;
+  std::string openshift_version;  ///< decides the ignition version, among others
+  std::string release_image;
+  std::optional<std::string> image_references_file;  ///< /release-manifests/image-references of the release image
+  StringMap images;                                  ///< component to pull spec; goes before the file
+  struct Networks {
+    std::string machine;
+    std::string pod = "10.128.0.0/14";
+    std::uint8_t host_prefix = 23;  ///< of the part of the pod network that each node gets
+    std::string service = "172.30.0.0/16";
+    std::optional<std::string> gateway;
+    std::vector<std::string> dns_servers;
+    std::optional<std::string> dhcp_start, dhcp_end;
+  } networks;
+  std::string api_vip, ingress_vip;
+  struct Node {
+    std::string name;
+    NodeRole role = NodeRole::worker;
+    std::string mac_address, address;
+    std::string disk = "/dev/vda";
+  };
+  std::vector<Node> nodes;
+  std::string pull_secret_file, ssh_key_file;  ///< relative to the folder of the spec's file
+  struct Pki {
+    PkiLayout layout = PkiLayout::hand_made;
+    KeyKind key = KeyKind::ecdsa_p256;
+    std::uint16_t renew_before_days = 30;
+    struct Authority {
+      std::string name, certificate_file, key_file;
+    };
+    std::vector<Authority> authorities;  ///< that exist already
+  } pki;
 };
 
 }  // namespace hcpnet::spec

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
+#include <hcpnet/dhcp6/duid.hpp>
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/dns/zone.hpp>
 #include <hcpnet/net.hpp>
@@ -28,7 +29,11 @@ struct ValidCluster {
   std::optional<Ipv4Range> apps_pool;  ///< enabled appsIngress
   std::optional<Ipv4> apps_vip;        ///< observed; absent until the load balancer has given one
   std::uint16_t apps_http_port = 80, apps_https_port = 443;
+  /// Enabled externalService: where the proxy listens for it on the management side, for the names it is for alone.
+  std::optional<std::uint16_t> external_port;
 };
+/// Where external_port comes from: by name, so that it stays when other clusters come and go.
+inline constexpr std::uint16_t kFirstExternalPort = 20'000, kExternalPorts = 10'000;
 
 struct ValidDhcp {
   Ipv4 server_ip;
@@ -55,6 +60,24 @@ struct ValidDhcpPolicy {
     std::string host_name;
   };
   std::vector<Reservation> reservations;
+
+  struct Reservation6 {
+    std::optional<MacAddress> mac;
+    std::optional<dhcp6::Duid> duid;
+    Ipv6 address;
+    std::string host_name;
+  };
+  struct V6 {
+    Cidr cidr;
+    Ipv6 first, last;
+    std::vector<Ipv6> dns_servers;
+    std::vector<std::string> domain_search;
+    bool rapid_commit = false;
+    DHCPPolicy::Identity identity = DHCPPolicy::Identity::mac;
+    std::vector<Reservation6> reservations;
+  };
+  std::optional<V6> ipv6;
+  std::optional<DHCPPolicy::RouterAdvertisement> router_advertisement;
 };
 struct ValidDnsPolicy {
   std::chrono::seconds record_ttl{30};
@@ -106,6 +129,7 @@ struct ValidDhcpServer {
   ValidDhcp dhcp;
   std::vector<Ipv4> dns_servers;
   ValidDhcpPolicy policy;
+  DHCPServer spec;  ///< as written
 };
 struct ValidDnsServer {
   ObjectMeta metadata;
@@ -118,6 +142,7 @@ struct ValidDnsServer {
   std::vector<Resolver> upstreams;
   std::chrono::seconds cache_ttl{30};
   ValidDnsPolicy policy;
+  DNSServer spec;  ///< as written
 };
 struct ValidProxyBackend {
   std::string name;
@@ -135,6 +160,31 @@ struct ValidProxyServer {
   Ipv4 server_ip;
   std::vector<ValidProxyBackend> backends;
   ValidProxyPolicy policy;
+  ProxyServer spec;  ///< as written
+};
+
+/// One machine of a BootstrapCluster.
+struct ValidNode {
+  std::string name;
+  NodeRole role = NodeRole::worker;
+  MacAddress mac;
+  Ipv4 address;
+  std::string disk;
+};
+struct ValidBootstrapCluster {
+  ObjectMeta metadata;
+  std::string domain;  ///< "<clusterName>.<baseDomain>"
+  unsigned minor = 0;  ///< of OpenShift 4
+  Ipv4Cidr machine_network, pod_network, service_network;
+  std::optional<Ipv4> gateway;
+  std::vector<Ipv4> dns_servers;
+  std::optional<Ipv4Range> dhcp;
+  Ipv4 api_vip, ingress_vip;
+  std::vector<ValidNode> nodes;  ///< one with the role bootstrap, one control plane at least
+  std::string folder;            ///< of the file that it came from, which relative file names start at; "" for none
+  BootstrapCluster spec;         ///< as written: images and file names
+  [[nodiscard]] const ValidNode& bootstrap() const;
+  [[nodiscard]] std::vector<const ValidNode*> with_role(NodeRole role) const;
 };
 
 struct ValidSet {
@@ -142,8 +192,12 @@ struct ValidSet {
   std::vector<ValidDhcpServer> dhcp_servers;
   std::vector<ValidDnsServer> dns_servers;
   std::vector<ValidProxyServer> proxy_servers;
-  std::vector<InfraClusterAttachment> attachments;  ///< as written, for manifests
-  Diagnostics warnings;                             ///< what is accepted and yet worth a look
+  std::vector<ValidBootstrapCluster> bootstrap_clusters;
+  std::vector<InfraClusterAttachment> attachments;  ///< as written, for manifests; like the three below
+  std::vector<DHCPPolicy> dhcp_policies;
+  std::vector<DNSPolicy> dns_policies;
+  std::vector<ProxyPolicy> proxy_policies;
+  Diagnostics warnings;  ///< what is accepted and yet worth a look
 };
 
 /// Checks every rule of docs/spec.md over the whole set. All problems at once; the error holds the warnings too.

@@ -6,6 +6,7 @@
 #include <hcpnet/dns/config.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/proxy/route_table.hpp>
+#include <hcpnet/ra/advertisement.hpp>
 #include <hcpnet/result.hpp>
 #include <hcpnet/spec/observed.hpp>
 #include <hcpnet/spec/validate.hpp>
@@ -42,6 +43,7 @@ struct ProxyServerConfig {
 
 struct StackConfig {
   dhcp::Config dhcp;  ///< no subnets: no DHCP
+  std::vector<ra::Network> advertisements;
   std::vector<DnsServerConfig> dns;
   std::vector<ProxyServerConfig> proxies;
   /// Hosted cluster ("namespace/name") by the hardware address of a VM's interface: a lease of that address makes its

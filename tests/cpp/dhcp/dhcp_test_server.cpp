@@ -37,6 +37,21 @@ Ipv4Range to_range(const std::string& text) {
   return {to_address(text.substr(0, dash)), to_address(text.substr(dash + 1))};
 }
 
+dhcp6::Ipv6Range to_range6(const std::string& text) {
+  const std::size_t dash = text.find('-');
+  if (dash == std::string::npos) throw std::invalid_argument("not a range: " + text);
+  return {required(parse_ipv6(text.substr(0, dash)), text), required(parse_ipv6(text.substr(dash + 1)), text)};
+}
+
+/// Beside the IPv4 subnet, whose options come first on the command line.
+dhcp6::Subnet& add_v6(dhcp::Config& config) {
+  dhcp6::Subnet& subnet = config.subnets6.emplace_back();
+  subnet.name = config.subnets.front().name;
+  subnet.interface_address = config.subnets.front().server_id;
+  subnet.lease_time = config.subnets.front().lease_time;
+  return subnet;
+}
+
 void set(Settings& settings, const std::string& name, const std::string& value) {
   dhcp::Subnet& subnet = settings.config.subnets.front();
   if (name == "--database")
@@ -55,6 +70,18 @@ void set(Settings& settings, const std::string& name, const std::string& value) 
     subnet.domain_name = value;
   else if (name == "--lease")
     subnet.lease_time = std::chrono::seconds(std::stoi(value));
+  else if (name == "--cidr6")
+    add_v6(settings.config).cidr = required(parse_cidr(value), value);
+  else if (name == "--pool6")
+    settings.config.subnets6.front().pool = to_range6(value);
+  else if (name == "--dns6")
+    settings.config.subnets6.front().dns_servers.push_back(required(parse_ipv6(value), value));
+  else if (name == "--search6")
+    settings.config.subnets6.front().domain_search.push_back(value);
+  else if (name == "--identity6")
+    settings.config.subnets6.front().identity = value == "duid" ? dhcp6::Identity::duid : dhcp6::Identity::mac;
+  else if (name == "--rapid6")
+    settings.config.subnets6.front().rapid_commit = value == "yes";
   else if (name == "--port")
     settings.options.port_map = {{67, static_cast<std::uint16_t>(std::stoi(value))}};
   else
@@ -64,6 +91,12 @@ void set(Settings& settings, const std::string& name, const std::string& value) 
 void print_event(const dhcp::LeaseEvent& event) {
   std::printf("%s %s %s\n", std::string(to_string(event.kind)).c_str(), event.lease.address.to_string().c_str(),
               event.lease.mac.to_string().c_str());
+  std::fflush(stdout);
+}
+
+void print_event6(const dhcp6::LeaseEvent& event) {
+  std::printf("%s %s %s\n", std::string(to_string(event.kind)).c_str(), event.lease.address.to_string().c_str(),
+              event.lease.client.duid.to_string().c_str());
   std::fflush(stdout);
 }
 
@@ -80,6 +113,7 @@ int main(int argc, char** argv) try {
   settings.config.subnets.emplace_back().name = "test/subnet";
   for (int i = 1; i + 1 < argc; i += 2) set(settings, argv[i], argv[i + 1]);
   settings.options.on_event = print_event;
+  settings.options.on_event6 = print_event6;
   settings.options.log = Logger(print_record, "dhcp");
 
   boost::asio::io_context io(1);

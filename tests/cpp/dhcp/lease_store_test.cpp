@@ -139,10 +139,33 @@ TEST_F(LeaseDatabaseTest, OfAnotherNetworkWithoutLeasesIsTaken) {
 
 TEST_F(LeaseDatabaseTest, OfAnotherVersionOrOwnerIsRefused) {  // DHC-19
   write({change(50, 1)}, {subnet()});
-  run_sql("PRAGMA user_version=2");
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("version 2"), HasSubstr("move the file away")));
-  run_sql("PRAGMA user_version=1; PRAGMA application_id=5");
+  run_sql("PRAGMA user_version=3");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("version 3"), HasSubstr("move the file away")));
+  run_sql("PRAGMA user_version=2; PRAGMA application_id=5");
   EXPECT_THAT(refusal(), HasSubstr("not made by hcpnet"));
+}
+
+TEST_F(LeaseDatabaseTest, OfVersionOneIsBroughtUp) {
+  write({change(50, 1)}, {subnet()});
+  run_sql("DROP VIEW readable6; DROP TABLE lease6; PRAGMA user_version=1");
+  EXPECT_EQ(load({subnet()}).by_subnet[0].size(), 1U);
+  EXPECT_EQ(load({subnet()}).by_subnet[0].size(), 1U) << "and again as version 2";
+  run_sql("PRAGMA user_version=0");
+  EXPECT_THAT(refusal(), HasSubstr("version 0"));
+}
+
+TEST_F(LeaseDatabaseTest, AnIpv6RowThatMakesNoSenseRests) {
+  load({subnet()});
+  run_sql("INSERT INTO lease6 VALUES(x'20010db8000000000000000000000010', x'00', 1, x'', '', 0, 1, 2)");
+  run_sql(
+      "INSERT INTO lease6 VALUES(x'20010db8000000000000000000000011', x'000400', 7, x'020000000101', 'a', 0, 1, 2)");
+  const StoredLeases stored = load({subnet()});
+  ASSERT_EQ(stored.unreadable6.size(), 1U);
+  EXPECT_EQ(stored.unreadable6[0], parse_ipv6("2001:db8::10"));
+  EXPECT_EQ(stored.problems.size(), 1U);
+  ASSERT_EQ(stored.leases6.size(), 1U);
+  EXPECT_EQ(stored.leases6[0].client.iaid, 7U);
+  EXPECT_EQ(stored.leases6[0].client.mac, parse_mac_address("02:00:00:00:01:01"));
 }
 
 TEST_F(LeaseDatabaseTest, DamagedIsRefusedAndNeverEmptied) {

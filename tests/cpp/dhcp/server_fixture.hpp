@@ -29,7 +29,7 @@ class ServerThread {
                         dhcp::ServerOptions options = {})
       : guard_(io_.get_executor()) {
     options.database = database;
-    options.port_map = {{67, 0}};
+    options.port_map = {{67, 0}, {547, 0}};
     server_.emplace(io_.get_executor(), std::move(options));
     server_->start(config);
     port_ = server_->bound().at(0).bound.port;

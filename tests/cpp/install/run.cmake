@@ -11,6 +11,7 @@ run(${CMAKE_COMMAND} -S ${consumer} -B ${work}/build -G Ninja
 run(${CMAKE_COMMAND} --build ${work}/build)
 run(${work}/build/use_core)
 run(${work}/build/use_net)
+run(${work}/build/use_pki)
 run(${work}/build/embed)
 # Nothing in the package may point back into the source or build folder.
 file(GLOB_RECURSE package_files ${work}/prefix/*.cmake)

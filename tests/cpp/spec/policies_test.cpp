@@ -62,6 +62,59 @@ TEST(DhcpPolicy, HoldsReservationsAgainstTheNetwork) {
   EXPECT_THAT(reserve("worker"), ElementsAre("bad-address" + at));
 }
 
+TEST(DhcpPolicy, HoldsTheIpv6PartAgainstItself) {
+  const auto errors = [](const std::string& rest,
+                         const std::string& range = "rangeStart: \"2001:db8::10\", rangeEnd: \"2001:db8::1f\"") {
+    return errors_of("DHCPPolicy", "  ipv6: {cidr: \"2001:db8::/56\", " + range + rest + "}\n");
+  };
+  const std::string at = " /spec/ipv6/";
+  EXPECT_THAT(
+      errors(", dnsServers: [\"2001:db8::53\"], domainSearch: [hc.example.com], rapidCommit: true, identity: duid"),
+      IsEmpty());
+  EXPECT_THAT(errors("", "rangeStart: 192.0.2.1, rangeEnd: \"2001:db8::1f\""),
+              ElementsAre("bad-address" + at + "rangeStart"));
+  EXPECT_THAT(errors("", "rangeStart: \"2001:db9::1\", rangeEnd: \"2001:db9::2\""),
+              ElementsAre("address-outside-cidr" + at + "rangeStart", "address-outside-cidr" + at + "rangeEnd"));
+  EXPECT_THAT(errors("", "rangeStart: \"2001:db8::20\", rangeEnd: \"2001:db8::1f\""),
+              ElementsAre("range-reversed" + at + "rangeEnd"));
+  EXPECT_THAT(errors("", "rangeStart: \"2001:db8::20\", rangeEnd: \"2001:db8:0:1::1f\""),
+              ElementsAre("bad-range" + at + "rangeEnd"));
+  EXPECT_THAT(errors("", "rangeStart: \"2001:db8::\", rangeEnd: \"2001:db8::1f\""),
+              ElementsAre("address-reserved" + at + "rangeStart"));
+  EXPECT_THAT(errors(", identity: hostname"), ElementsAre("bad-choice" + at + "identity"));
+  EXPECT_THAT(errors(", reservations: [{duid: \"00:04:01\", address: \"2001:db8::77\"}, {macAddress: "
+                     "\"02:00:00:00:00:01\", address: \"2001:db8::78\"}]"),
+              IsEmpty());
+  EXPECT_THAT(errors(", reservations: [{duid: \"00:04\", address: \"2001:db8::77\"}]"),
+              ElementsAre("bad-address" + at + "reservations/0/duid"));
+  EXPECT_THAT(errors(", reservations: [{address: \"2001:db8::77\"}]"),
+              ElementsAre("bad-combination" + at + "reservations/0"));
+  EXPECT_THAT(errors(", reservations: [{duid: \"00:04:01\", address: \"2001:db8::77\"}, {duid: \"00:04:02\", address: "
+                     "\"2001:db8::77\"}]"),
+              ElementsAre("addresses-collide" + at + "reservations/1/address"));
+}
+
+TEST(DhcpPolicy, AdvertisesOnlyAPrefixThatItHas) {
+  const auto errors = [](const std::string& advertisement, const std::string& cidr) {
+    const std::string ipv6 =
+        cidr.empty() ? ""
+                     : "  ipv6: {cidr: \"" + cidr + "\", rangeStart: \"2001:db8::10\", rangeEnd: \"2001:db8::1f\"}\n";
+    return errors_of("DHCPPolicy", ipv6 + "  routerAdvertisement: {" + advertisement + "}\n");
+  };
+  const std::string at = " /spec/routerAdvertisement";
+  EXPECT_THAT(errors("", "2001:db8::/64"), IsEmpty());
+  EXPECT_THAT(
+      errors(
+          "managed: false, otherConfig: false, onLink: false, autonomous: true, mtu: 1400, routerLifetimeSeconds: 1800",
+          "2001:db8::/64"),
+      IsEmpty());
+  EXPECT_THAT(errors("", ""), ElementsAre("bad-combination" + at));
+  EXPECT_THAT(errors("autonomous: true", "2001:db8::/80"), ElementsAre("bad-combination" + at + "/autonomous"));
+  EXPECT_THAT(errors("mtu: 1279", "2001:db8::/64"), ElementsAre("out-of-range" + at + "/mtu"));
+  EXPECT_THAT(errors("routerLifetimeSeconds: 9001", "2001:db8::/64"),
+              ElementsAre("out-of-range" + at + "/routerLifetimeSeconds"));
+}
+
 TEST(DhcpPolicy, ReservesEachAddressForOneMac) {
   EXPECT_THAT(
       errors_of("DHCPPolicy",

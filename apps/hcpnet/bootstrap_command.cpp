@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// hcpnet bootstrap render, hcpnet bootstrap kubeconfig, hcpnet pki expiry
+#include <chrono>
+#include <hcpnet/bootstrap/kubeconfig.hpp>
+#include <hcpnet/bootstrap/render.hpp>
+#include <hcpnet/clock.hpp>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.hpp"
+#include "stack/to_json.hpp"
+
+namespace hcpnet::app {
+namespace {
+
+/// Splits what is wanted off a Result, or prints the problems.
+template <class T>
+std::optional<T> printed(Result<T, Diagnostics> result) {
+  if (result) return *std::move(result);
+  print(result.error());
+  return std::nullopt;
+}
+
+const spec::ValidBootstrapCluster* find_cluster(const CheckedFiles& files, const std::string& name) {
+  const auto& clusters = files.set.bootstrap_clusters;
+  if (name.empty() && clusters.size() == 1) return &clusters.front();
+  for (const spec::ValidBootstrapCluster& cluster : clusters)
+    if (cluster.metadata.name == name) return &cluster;
+  std::cerr << (name.empty() ? "hcpnet: the files describe " + std::to_string(clusters.size()) +
+                                   " objects of the kind BootstrapCluster; --name says which one is meant\n"
+                             : "hcpnet: the files describe no BootstrapCluster " + name + '\n');
+  return nullptr;
+}
+
+void print_changes(const bootstrap::Rendered& rendered, const pki::Written& written) {
+  for (const pki::StoreChange& change : rendered.changes)
+    if (change.action != pki::StoreAction::kept)
+      std::cout << "pki/" << change.name << ": " << to_string(change.action)
+                << (change.reason.empty() ? "" : ": " + change.reason) << '\n';
+  std::cout << written.changed.size() << " files written, " << written.unchanged << " as they were\n";
+}
+
+void print_changes_as_json(const bootstrap::Rendered& rendered, const pki::Written& written) {
+  nlohmann::json changes = nlohmann::json::array();
+  for (const pki::StoreChange& change : rendered.changes)
+    changes.push_back({{"name", change.name}, {"action", to_string(change.action)}, {"reason", change.reason}});
+  std::cout << nlohmann::json{{"pki", changes}, {"written", written.changed}, {"unchanged", written.unchanged}}.dump(2)
+            << '\n';
+}
+
+struct RenderArguments {
+  FileArguments files;
+  FormatArguments format;
+  std::string output_dir, name;
+};
+int render(const RenderArguments& a) {
+  const auto checked = a.files.check();
+  const spec::ValidBootstrapCluster* cluster = checked ? find_cluster(*checked, a.name) : nullptr;
+  if (cluster == nullptr) return kProblems;
+  const auto inputs = printed(bootstrap::read_inputs(*cluster, a.output_dir, system_clock().system_now()));
+  if (!inputs) return kProblems;
+  const auto rendered = printed(bootstrap::render(*cluster, *inputs, a.output_dir));
+  if (!rendered) return kProblems;
+  const auto written = printed(pki::write_files(a.output_dir, rendered->files));
+  if (!written) return kProblems;
+  a.format.is_json() ? print_changes_as_json(*rendered, *written) : print_changes(*rendered, *written);
+  return kGood;
+}
+
+struct KubeconfigArguments {
+  std::string file, proxy, output;
+};
+int retarget(const KubeconfigArguments& a) {
+  const auto proxy = parse_endpoint(a.proxy, 6443);
+  if (!proxy) {
+    std::cerr << "hcpnet: --server: " << a.proxy << " is no ADDRESS or ADDRESS:PORT\n";
+    return kWrongUse;
+  }
+  const auto sources = read_sources({a.file});
+  if (!sources) {
+    print(sources.error());
+    return kProblems;
+  }
+  const auto config = printed(bootstrap::retarget_kubeconfig(a.file, sources->front().text, *proxy));
+  if (!config) return kProblems;
+  const std::size_t slash = a.output.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : a.output.substr(0, slash + 1);
+  const auto written = printed(pki::write_files(folder, {{a.output.substr(slash + 1), *config, 0600}}));
+  return written ? kGood : kProblems;
+}
+
+struct ExpiryArguments {
+  std::string folder;
+  FormatArguments format;
+  unsigned days = 30;
+};
+int expiry(const ExpiryArguments& a) {
+  Diagnostics problems;
+  const auto entries =
+      pki::report_expiry(a.folder, system_clock().system_now(), std::chrono::hours(24) * a.days, problems);
+  bool is_good = !problems.has_errors();
+  nlohmann::json list = nlohmann::json::array();
+  for (const pki::ExpiryEntry& entry : entries) {
+    is_good &= entry.state == pki::ExpiryState::valid;
+    if (a.format.is_json())
+      list.push_back({{"file", entry.file},
+                      {"commonName", entry.subject.common_name},
+                      {"isAuthority", entry.is_authority},
+                      {"notBefore", to_string(entry.not_before)},
+                      {"notAfter", to_string(entry.not_after)},
+                      {"state", to_string(entry.state)}});
+    else
+      std::cout << to_string(entry.not_after) << "  " << std::left << std::setw(13) << to_string(entry.state) << "  "
+                << entry.file << "  " << entry.subject.common_name << '\n';
+  }
+  if (a.format.is_json()) std::cout << list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  print(problems);
+  return is_good ? kGood : kProblems;
+}
+
+void add_bootstrap_render(CLI::App& bootstrap, int& status) {
+  auto a = std::make_shared<RenderArguments>();
+  CLI::App* command = bootstrap.add_subcommand(
+      "render", "write what a cluster boots from; keys and certificates that are there and right stay");
+  a->files.add_to(*command, true);
+  a->format.add_to(*command);
+  command->add_option("--output-dir", a->output_dir, "where everything goes, or nothing")->required()->type_name("DIR");
+  command->add_option("--name", a->name, "of the BootstrapCluster, where the files hold several")->type_name("NAME");
+  command->callback([a, &status] { status = render(*a); });
+}
+
+void add_bootstrap_kubeconfig(CLI::App& bootstrap, int& status) {
+  auto a = std::make_shared<KubeconfigArguments>();
+  CLI::App* command = bootstrap.add_subcommand(
+      "kubeconfig", "make a hosted cluster's kubeconfig go through a proxy, its server name kept");
+  command->add_option("FILE", a->file, "the kubeconfig")->required()->type_name("");
+  command->add_option("--server", a->proxy, "where the proxy listens; port 6443 unless given")
+      ->required()
+      ->type_name("ADDRESS[:PORT]");
+  command->add_option("--output", a->output, "the file to write, for its owner only")->required()->type_name("FILE");
+  command->callback([a, &status] { status = retarget(*a); });
+}
+
+}  // namespace
+
+void add_bootstrap(CLI::App& app, int& status) {
+  CLI::App* bootstrap = app.add_subcommand("bootstrap", "what a self-managed cluster boots from");
+  bootstrap->require_subcommand(1);
+  add_bootstrap_render(*bootstrap, status);
+  add_bootstrap_kubeconfig(*bootstrap, status);
+}
+
+void add_pki(CLI::App& app, int& status) {
+  CLI::App* pki = app.add_subcommand("pki", "keys and certificates");
+  pki->require_subcommand(1);
+  auto a = std::make_shared<ExpiryArguments>();
+  CLI::App* command = pki->add_subcommand("expiry", "when the certificates of a folder end, the first in front");
+  command->add_option("DIR", a->folder, "the folder")->required()->type_name("");
+  command->add_option("--days", a->days, "how long before its end a certificate is due; 30 unless given")
+      ->type_name("N");
+  a->format.add_to(*command);
+  command->callback([a, &status] { status = expiry(*a); });
+}
+
+}  // namespace hcpnet::app

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// hcpnet render
+#include <filesystem>
+#include <fstream>
+#include <hcpnet/manifest/build.hpp>
+#include <hcpnet/text/yaml_writer.hpp>
+#include <iostream>
+#include <memory>
+#include <random>
+
+#include "command.hpp"
+
+namespace hcpnet::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  FileArguments files;
+  std::string deployment = "one", format = "yaml", output_dir, link, image, coredns_image;
+  std::vector<std::string> without;
+};
+
+/// A folder that is filled aside and then takes the place of the other, so that nobody sees half of it.
+class FolderSwap {
+ public:
+  explicit FolderSwap(fs::path target) : target_(std::move(target)) {
+    while (target_.has_relative_path() && target_.filename().empty()) target_ = target_.parent_path();  // "out/"
+    const std::string mark = '.' + std::to_string(std::random_device{}());
+    incomplete_ = target_.string() + mark + ".new";
+    previous_ = target_.string() + mark + ".old";
+    fs::create_directories(incomplete_);
+  }
+  FolderSwap(const FolderSwap&) = delete;
+  FolderSwap& operator=(const FolderSwap&) = delete;
+  ~FolderSwap() {
+    std::error_code ignored;
+    fs::remove_all(incomplete_, ignored);
+  }
+
+  void write(const manifest::ManifestFile& file) {
+    std::ofstream stream(incomplete_ / file.name, std::ios::binary);
+    stream << file.text;
+    stream.close();
+    if (!stream) throw std::runtime_error((target_ / file.name).string() + ": can't be written");
+  }
+
+  void commit() {
+    const bool is_replacing = fs::exists(target_);
+    if (is_replacing) fs::rename(target_, previous_);
+    std::error_code error;
+    fs::rename(incomplete_, target_, error);
+    if (error) {
+      if (is_replacing) fs::rename(previous_, target_);
+      throw std::runtime_error(target_.string() + ": " + error.message());
+    }
+    if (is_replacing) fs::remove_all(previous_);
+  }
+
+ private:
+  fs::path target_, incomplete_, previous_;
+};
+
+/// Only a folder that holds nothing but earlier output is replaced.
+bool may_replace(const fs::path& folder) {
+  if (!fs::exists(folder)) return true;
+  if (!fs::is_directory(folder)) return false;
+  return std::ranges::all_of(fs::directory_iterator(folder), [](const fs::directory_entry& entry) {
+    const fs::path name = entry.path().extension();
+    return entry.is_regular_file() && (name == ".yaml" || name == ".json");
+  });
+}
+
+std::vector<manifest::ManifestFile> to_files(const Arguments& a, const std::vector<nlohmann::json>& objects) {
+  if (a.format == "json") return {{"manifests.json", manifest::make_list(objects).dump(2) + '\n'}};
+  std::vector<manifest::ManifestFile> files = manifest::render_kustomize(objects);
+  if (a.format == "yaml") files.pop_back();  // kubectl would try to apply the list of files
+  return files;
+}
+
+int run(const Arguments& a) {
+  manifest::BuildOptions options;
+  options.deployment = *manifest::parse_deployment(a.deployment);
+  options.image = a.image;
+  if (!a.coredns_image.empty()) options.coredns_image = a.coredns_image;
+  options.without.insert(a.without.begin(), a.without.end());
+  if (!a.link.empty()) {
+    auto link = manifest::parse_link(a.link);
+    if (!link) {
+      std::cerr << "hcpnet: --link: " << a.link << ' ' << link.error() << '\n';
+      return kWrongUse;
+    }
+    options.link = std::move(*link);
+  }
+  if (a.format == "kustomize" && a.output_dir.empty()) {
+    std::cerr << "hcpnet: -o kustomize is several files: it needs --output-dir\n";
+    return kWrongUse;
+  }
+  const auto checked = a.files.check();
+  if (!checked) return kProblems;
+  const auto built = manifest::build(checked->set, checked->observed, options);
+  print(built ? built->warnings : built.error());
+  if (!built) return kProblems;
+  if (a.output_dir.empty()) {
+    std::cout << (a.format == "json" ? manifest::make_list(built->objects).dump(2) + '\n'
+                                     : text::render_yaml_documents(built->objects));
+    return kGood;
+  }
+  if (!may_replace(a.output_dir)) {
+    std::cerr << "hcpnet: --output-dir: " << a.output_dir << " holds something other than rendered files\n";
+    return kProblems;
+  }
+  FolderSwap folder(a.output_dir);
+  for (const manifest::ManifestFile& file : to_files(a, built->objects)) folder.write(file);
+  folder.commit();
+  return kGood;
+}
+
+}  // namespace
+
+void add_render(CLI::App& app, int& status) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("render", "write the Kubernetes objects that run a set of files");
+  command->add_option("--deployment", a->deployment, "one process, a pod for each server, or CoreDNS and Envoy")
+      ->check(CLI::IsMember({"one", "split", "coredns-envoy"}))
+      ->type_name("one|split|coredns-envoy");
+  command->add_option("-o,--output", a->format, "form of the objects")
+      ->check(CLI::IsMember({"yaml", "json", "kustomize"}))
+      ->type_name("yaml|json|kustomize");
+  command
+      ->add_option("--output-dir", a->output_dir, "write files here, all or none; what an earlier run left is replaced")
+      ->type_name("DIR");
+  command
+      ->add_option("--link", a->link,
+                   "make the network attachments too, such as bridge:br-vlan7,vlan=7 or macvlan:eth1,mtu=1500")
+      ->type_name("TYPE:DEVICE");
+  command->add_option("--image", a->image, "image of hcpnet")->type_name("IMAGE");
+  command->add_option("--coredns-image", a->coredns_image, "image of CoreDNS")->type_name("IMAGE");
+  command->add_option("--without", a->without, "leave out a kind that the cluster doesn't have; repeatable")
+      ->check(CLI::IsMember({"MultiNetworkPolicy", "SecurityContextConstraints", "ServiceMonitor"}))
+      ->type_name("KIND")
+      ->expected(1)
+      ->take_all();
+  a->files.add_to(*command, true);
+  command->callback([a, &status] { status = run(*a); });
+}
+
+}  // namespace hcpnet::app

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <hcpnet/bytes.hpp>
+#include <hcpnet/dhcp6/allocator.hpp>
+#include <hcpnet/dhcp6/config.hpp>
+#include <hcpnet/dhcp6/lease.hpp>
+#include <hcpnet/dhcp6/message.hpp>
+#include <hcpnet/net.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace hcpnet::dhcp6 {
+
+struct ResponderLimits {
+  MessageLimits message;
+  AllocatorLimits allocator;
+  std::size_t max_associations = 16;         ///< IA options that are dealt with in one message; the rest is ignored
+  std::size_t max_addresses = 16;            ///< in one of them; the rest is ignored
+  std::size_t max_expired_per_message = 64;  ///< leases that end while one message is handled
+};
+
+/// What is served, to whom, as whom.
+struct ResponderConfig {
+  std::vector<Subnet> subnets;
+  std::unordered_map<MacAddress, std::string> host_names;  ///< observed: VM name by interface address
+  Duid server_id;
+};
+
+/// Where a datagram came from.
+struct Origin {
+  std::size_t subnet = 0;    ///< of the interface
+  Ipv6 source;               ///< the client or the outermost relay
+  bool is_multicast = true;  ///< sent to ff02::1:2
+};
+
+struct Reply {
+  MessageType type = MessageType::reply;  ///< of the innermost message
+  std::vector<std::uint8_t> packet;
+  std::uint16_t port = kClientPort;  ///< at the address that the request came from
+};
+
+/// What one message led to.
+struct Outcome {
+  std::optional<MessageType> type;  ///< of the innermost message, as far as it could be read
+  std::string_view dropped;         ///< why there is no reply, a fixed word; empty when all is as it should be
+  std::optional<Reply> reply;
+  std::vector<LeaseChange> changes;  ///< in order; the reply may leave only when all of them are durable
+};
+
+/// The server's side of RFC 8415 section 18.3 for any number of subnets, addresses only (IA_NA): message and time in,
+/// reply and changes out.
+///
+/// Pure: no sockets, no clock, no disk. The caller writes the changes, then calls settle() with the result, and sends
+/// the reply only if they were written. One thread; the time must not go back.
+class Responder {
+ public:
+  using Time = Allocator::Time;
+
+  /// Preconditions: the networks of the subnets differ; pools lie in them; lease times are at least a second; server_id
+  /// is not empty.
+  explicit Responder(ResponderConfig config, ResponderLimits limits = {});
+  ~Responder();
+  Responder(Responder&&) noexcept;
+  Responder& operator=(Responder&&) noexcept;
+
+  [[nodiscard]] const ResponderConfig& config() const noexcept;
+  /// Serves `config` from now on, with the leases and offers of before. Precondition: the same subnets, by cidr, in the
+  /// same order.
+  void replace(ResponderConfig config);
+  /// Takes what was stored, before the first message; each lease goes to the subnet that its address is in.
+  void restore(std::vector<Lease> leases, Time now);
+
+  Outcome handle(ByteView payload, const Origin& origin, Time now);
+  /// Tells whether the changes of an outcome are durable.
+  void settle(const std::vector<LeaseChange>& changes, bool is_durable, Time now);
+
+  /// Ends what is due: at most `max` leases per subnet.
+  std::vector<LeaseChange> expire(Time now, std::size_t max);
+  [[nodiscard]] std::optional<Time> next_due() const;
+
+  [[nodiscard]] std::vector<Lease> leases() const;  ///< durable ones, ordered by address
+  [[nodiscard]] Allocator::Usage usage(std::size_t subnet) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hcpnet::dhcp6

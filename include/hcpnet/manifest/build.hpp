@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <hcpnet/diagnostic.hpp>
+#include <hcpnet/manifest/network.hpp>
+#include <hcpnet/result.hpp>
+#include <hcpnet/spec/observed.hpp>
+#include <hcpnet/spec/validate.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// From a validated set to the Kubernetes objects that run it. Pure: the same input gives the same objects.
+/// Every object, field and choice: docs/manifests.md.
+namespace hcpnet::manifest {
+
+enum class Deployment : std::uint8_t {
+  one,            ///< one hcpnet process serves everything of a network
+  split,          ///< a pod each for DHCP, DNS and proxy
+  coredns_envoy,  ///< CoreDNS and Envoy from rendered configuration; hcpnet serves DHCP, for which they have nothing
+};
+inline constexpr std::array kDeployments{Deployment::one, Deployment::split, Deployment::coredns_envoy};
+/// "one", "split", "coredns-envoy"
+[[nodiscard]] std::string_view to_string(Deployment deployment) noexcept;
+[[nodiscard]] std::optional<Deployment> parse_deployment(std::string_view text) noexcept;
+
+/// Kinds that BuildOptions::without takes: their API is not served everywhere.
+inline constexpr std::array<std::string_view, 3> kOptionalKinds{"MultiNetworkPolicy", "SecurityContextConstraints",
+                                                                "ServiceMonitor"};
+
+struct BuildOptions {
+  Deployment deployment = Deployment::one;
+  std::string image;  ///< of hcpnet, where the spec names none; empty: "hcpnet:" and the version
+  std::string coredns_image = "coredns/coredns:1.15.0";
+  /// Makes the NetworkAttachmentDefinition too; without it the one that the spec names has to exist.
+  std::optional<LinkOptions> link;
+  std::set<std::string, std::less<>> without;  ///< of kOptionalKinds
+};
+
+struct Built {
+  std::vector<nlohmann::json> objects;  ///< in the order in which they can be applied
+  Diagnostics warnings;
+};
+
+/// Errors, by code: "attachment-missing", "prefix-unknown", "not-a-vlan", "object-collides", and those of
+/// make_stack_config() and dns::render(). Throws std::bad_alloc only.
+[[nodiscard]] Result<Built, Diagnostics> build(const spec::ValidSet& set, const spec::Observed& observed,
+                                               const BuildOptions& options = {});
+
+/// A file of a rendered folder.
+struct ManifestFile {
+  std::string name, text;
+};
+/// One file per object, "NN-kind-name.yaml", NN counting in the order of application, and a kustomization.yaml that
+/// lists them.
+[[nodiscard]] std::vector<ManifestFile> render_kustomize(const std::vector<nlohmann::json>& objects);
+/// A `v1` List.
+[[nodiscard]] nlohmann::json make_list(const std::vector<nlohmann::json>& objects);
+
+}  // namespace hcpnet::manifest

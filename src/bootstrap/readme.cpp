@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bootstrap/readme.hpp"
+#include <hcpnet/bootstrap/kubeconfig.hpp>
+
+namespace hcpnet::bootstrap {
+namespace {
+
+std::string usages_of(const pki::CertificateProfile& profile) {
+  if (profile.is_authority) return "authority";
+  if (profile.server_auth && profile.client_auth) return "server and client";
+  return profile.server_auth ? "server" : "client";
+}
+
+std::string subject_of(const pki::DistinguishedName& subject) {
+  std::string text = "CN " + subject.common_name;
+  for (const std::string& organization : subject.organizations) text += ", O " + organization;
+  return text;
+}
+
+std::string names_of(const pki::CertificateProfile& profile) {
+  std::string text;
+  for (const std::string& name : profile.dns_names) text += (text.empty() ? "" : ", ") + name;
+  for (const IpAddress& address : profile.addresses) text += (text.empty() ? "" : ", ") + address.to_string();
+  return text;
+}
+
+std::string pki_table(const pki::PkiPlan& plan) {
+  std::string text = "| name | signed by | what | subject | names |\n|---|---|---|---|---|\n";
+  for (const pki::PlannedCertificate& planned : plan.certificates)
+    text += "| " + planned.name + " | " + (planned.issuer.empty() ? "itself" : planned.issuer) + " | " +
+            usages_of(planned.profile) + " | " + subject_of(planned.profile.subject) + " | " +
+            names_of(planned.profile) + " |\n";
+  return text;
+}
+
+std::string kubeconfig_table(const std::string& domain, const pki::PkiPlan& plan) {
+  std::string text = "| file | server | identity |\n|---|---|---|\n";
+  for (const KubeconfigRow& row : kubeconfig_rows())
+    text += "| " + std::string(row.file) + ".kubeconfig | " + std::string(row.host) +
+            (row.host == "localhost" ? "" : '.' + domain) + " | " + plan.roles.*row.role + " |\n";
+  return text;
+}
+
+}  // namespace
+
+std::string render_readme(const spec::ValidBootstrapCluster& cluster, const pki::PkiPlan& plan) {
+  return "# " + cluster.domain + ", OpenShift " + cluster.spec.openshift_version +
+         "\n\nEverything here was written by `hcpnet bootstrap render`. Run it again after a change of the spec: keys "
+         "and "
+         "certificates that are still right stay, those near their end are renewed.\nFiles `*.key` and `*.kubeconfig` "
+         "are "
+         "secret; their mode is 0600.\n\n"
+         "## pki\nEach certificate is `NAME.crt`, with what stands between it and its root, and `NAME.key`.\n\n" +
+         pki_table(plan) +
+         "\nCheck: `openssl verify -CAfile ROOT.crt -untrusted NAME.crt NAME.crt`; ends: `hcpnet pki expiry pki`.\n\n"
+         "## kubeconfig\n" +
+         kubeconfig_table(cluster.domain, plan) +
+         "\nCheck: `kubectl --kubeconfig FILE auth whoami`.\n\n"
+         "## load-balancer\n`haproxy-bootstrap.cfg` while the bootstrap node is there, `haproxy.cfg` from the pivot "
+         "on, when "
+         "etcd has its three members on the control plane. Check: `haproxy -c -f FILE`.\n\n"
+         "## node\nFiles of every node, below its root. `/etc/kubernetes/apiserver-url.env` is what the network "
+         "operator reads "
+         "before there is a pod network; without it no operator starts.\n";
+}
+
+}  // namespace hcpnet::bootstrap

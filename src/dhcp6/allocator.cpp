@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <boost/assert.hpp>
+#include <hcpnet/dhcp6/allocator.hpp>
+#include <utility>
+
+#include "dhcp6/lease_table.hpp"
+
+namespace hcpnet::dhcp6 {
+namespace {
+
+using Time = Allocator::Time;
+
+/// The pool lies in one /64, so that its addresses are told apart by this half.
+std::uint64_t low(const Ipv6& address) noexcept {
+  return ByteReader(ByteView(address.bytes()).subspan(8)).u64();
+}
+
+Ipv6 with_low(const Ipv6& network, std::uint64_t value) noexcept {
+  std::array<std::uint8_t, 16> bytes = network.bytes();
+  ByteWriter(std::span(bytes).subspan(8)).u64(value);
+  return Ipv6(bytes);
+}
+
+LeaseState to_state(Use use) noexcept {
+  switch (use) {
+    case Use::bound:
+      return LeaseState::bound;
+    case Use::released:
+      return LeaseState::released;
+    case Use::declined:
+      return LeaseState::declined;
+    case Use::offered:
+    case Use::expired:
+      break;
+  }
+  return LeaseState::expired;
+}
+
+Use to_use(LeaseState state) noexcept {
+  switch (state) {
+    case LeaseState::bound:
+      return Use::bound;
+    case LeaseState::released:
+      return Use::released;
+    case LeaseState::declined:
+      return Use::declined;
+    case LeaseState::expired:
+      break;
+  }
+  return Use::expired;
+}
+
+}  // namespace
+
+struct Allocator::Impl {
+  Impl(const Subnet& s, const AllocatorLimits& l) : limits(l), table(s.identity) { reconfigure(s); }
+
+  void reconfigure(const Subnet& s);
+  [[nodiscard]] std::optional<Ipv6> reservation(const Client& client) const;
+  [[nodiscard]] bool is_in_pool(const Ipv6& address) const noexcept;
+  [[nodiscard]] bool may_have(const Client& client, const Ipv6& address) const;
+  [[nodiscard]] bool is_free(const Record* own, const Ipv6& address) const;
+  std::optional<Ipv6> choose(const Client& client, std::span<const Ipv6> hints);
+  std::optional<Ipv6> next_unused();
+  LeaseEvent event(LeaseEventKind kind, const Record& record) const;
+  [[nodiscard]] Lease lease_of(const Record& record) const;
+  LeaseEvent end(Record& record, LeaseEventKind kind, Use use, Time now);
+  Record* owned(const Client& client, const Ipv6& address);
+  void drop_offer(Record& record, Time now);
+  void end_superseded(const Ipv6& address, Time now, std::vector<LeaseEvent>& out);
+
+  AllocatorLimits limits;
+  Subnet subnet;
+  LeaseTable table;
+  std::vector<Ipv6> fixed;  // addresses that the pool has but does not give; ascending
+  std::unordered_map<MacAddress, Ipv6> reserved_by_mac;
+  std::unordered_map<std::string, Ipv6> reserved_by_duid;
+  std::unordered_map<Ipv6, std::pair<Ipv6, Client>, HashIpv6> superseded;  // by the address offered instead
+  std::set<Ipv6> returned;                                                 // below `next`, offered but never bound
+  std::uint64_t next = 0;  // low half of the lowest address that was never given
+  bool is_passed = false;  // every address of the pool was given once
+};
+
+void Allocator::Impl::reconfigure(const Subnet& s) {
+  subnet = s;
+  table.set_identity(s.identity);
+  fixed = s.dns_servers;
+  reserved_by_mac.clear();
+  reserved_by_duid.clear();
+  for (const Reservation& r : s.reservations) {
+    fixed.push_back(r.address);
+    if (r.mac) reserved_by_mac.emplace(*r.mac, r.address);
+    if (r.duid) reserved_by_duid.emplace(as_text(r.duid->bytes()), r.address);
+  }
+  fixed.push_back(s.cidr.network().v6());  // RFC 4291 section 2.6.1: that of all routers of the link
+  std::ranges::sort(fixed);
+  const auto repeated = std::ranges::unique(fixed);
+  fixed.erase(repeated.begin(), repeated.end());
+  returned.clear();  // the search starts over: what was reserved may be free now
+  next = low(s.pool.first);
+  is_passed = false;
+}
+
+std::optional<Ipv6> Allocator::Impl::reservation(const Client& client) const {
+  if (const auto by_duid = reserved_by_duid.find(std::string(as_text(client.duid.bytes())));
+      by_duid != reserved_by_duid.end()) {
+    return by_duid->second;
+  }
+  if (!client.mac) return std::nullopt;
+  const auto by_mac = reserved_by_mac.find(*client.mac);
+  return by_mac == reserved_by_mac.end() ? std::nullopt : std::optional(by_mac->second);
+}
+
+bool Allocator::Impl::is_in_pool(const Ipv6& address) const noexcept {
+  return subnet.pool.first <= address && address <= subnet.pool.last && !std::ranges::binary_search(fixed, address);
+}
+
+bool Allocator::Impl::may_have(const Client& client, const Ipv6& address) const {
+  return is_in_pool(address) || reservation(client) == address;
+}
+
+/// Nobody has it, or the client itself (`own`) has or had it.
+bool Allocator::Impl::is_free(const Record* own, const Ipv6& address) const {
+  const Record* record = table.find(address);
+  return record == nullptr || (record == own && record->use != Use::declined);
+}
+
+std::optional<Ipv6> Allocator::Impl::choose(const Client& client, std::span<const Ipv6> hints) {
+  const Record* own = table.find(client);
+  if (const auto reserved = reservation(client)) {
+    const Record* holder = table.find(*reserved);
+    if (holder == nullptr || holder == own || !holder->is_running()) return reserved;
+  }
+  if (own != nullptr && is_in_pool(own->address)) return own->address;
+  if (table.count_live(client) >= limits.max_per_client) return std::nullopt;
+  const auto hint = std::ranges::find_if(hints, [&](const Ipv6& h) { return is_in_pool(h) && is_free(own, h); });
+  if (hint != hints.end() && table.size() < limits.max_leases) return *hint;
+  if (table.size() < limits.max_leases) {
+    if (const auto unused = next_unused()) return unused;
+  }
+  const Record* idle = table.oldest_idle([&](const Ipv6& address) { return is_in_pool(address); });
+  return idle == nullptr ? std::nullopt : std::optional(idle->address);
+}
+
+std::optional<Ipv6> Allocator::Impl::next_unused() {
+  while (!returned.empty()) {
+    const Ipv6 address = returned.extract(returned.begin()).value();
+    if (is_in_pool(address) && table.find(address) == nullptr) {
+      returned.insert(address);  // it may not be taken after all
+      return address;
+    }
+  }
+  const std::uint64_t last = low(subnet.pool.last);
+  for (; !is_passed; ++next) {
+    const Ipv6 address = with_low(subnet.pool.first, next);
+    if (is_in_pool(address) && table.find(address) == nullptr) return address;
+    is_passed = next == last;
+  }
+  return std::nullopt;
+}
+
+Lease Allocator::Impl::lease_of(const Record& record) const {
+  return {record.address,       record.client,  record.host_name, subnet.name,
+          to_state(record.use), record.started, record.ends};
+}
+
+LeaseEvent Allocator::Impl::event(LeaseEventKind kind, const Record& record) const {
+  return {kind, lease_of(record)};
+}
+
+LeaseEvent Allocator::Impl::end(Record& record, LeaseEventKind kind, Use use, Time until) {
+  table.set(record, record.client, use, until);
+  return event(kind, record);
+}
+
+Record* Allocator::Impl::owned(const Client& client, const Ipv6& address) {
+  Record* record = table.find(client);
+  return record != nullptr && record->address == address && record->is_live() ? record : nullptr;
+}
+
+/// An offer that nobody took up. What was never bound is forgotten, so that a flood of clients leaves nothing behind.
+void Allocator::Impl::drop_offer(Record& record, Time now) {
+  superseded.erase(record.address);
+  if (record.had_lease) return table.set(record, record.client, Use::expired, now);
+  returned.insert(record.address);
+  table.erase(Ipv6(record.address));
+}
+
+/// The client's binding of before, unless it is somebody else's meanwhile.
+void Allocator::Impl::end_superseded(const Ipv6& address, Time now, std::vector<LeaseEvent>& out) {
+  const auto found = superseded.find(address);
+  if (found == superseded.end()) return;
+  Record* older = table.find(found->second.first);
+  if (older != nullptr && older->use == Use::bound && older->client == found->second.second) {
+    out.push_back(end(*older, LeaseEventKind::released, Use::released, now));
+  }
+  superseded.erase(found);
+}
+
+Allocator::Allocator(const Subnet& subnet, AllocatorLimits limits) : impl_(std::make_unique<Impl>(subnet, limits)) {}
+Allocator::~Allocator() = default;
+Allocator::Allocator(Allocator&&) noexcept = default;
+Allocator& Allocator::operator=(Allocator&&) noexcept = default;
+
+void Allocator::reconfigure(const Subnet& subnet) {
+  impl_->reconfigure(subnet);
+}
+
+/// The older first: of two bindings of one client the newer is the one that is found.
+void Allocator::restore(std::vector<Lease> leases, Time now) {
+  std::ranges::stable_sort(leases, {}, &Lease::expires);
+  for (Lease& lease : leases) {
+    Record& record = impl_->table.obtain(lease.address);
+    record.host_name = std::move(lease.host_name);
+    record.started = lease.started;
+    record.is_durable = record.had_lease = true;
+    const bool is_over = lease.expires <= now && lease.state != LeaseState::released;
+    impl_->table.set(record, lease.client, is_over ? Use::expired : to_use(lease.state), lease.expires);
+  }
+}
+
+std::optional<Ipv6> Allocator::offer(const Client& client, std::span<const Ipv6> hints, Time now) {
+  const auto address = impl_->choose(client, hints);
+  if (!address) return std::nullopt;
+  Record* own = impl_->table.find(client);
+  if (own != nullptr && own->address == *address && own->use == Use::bound) return address;
+  const bool is_held = own != nullptr && own->use == Use::offered;
+  if (!is_held && impl_->table.count(Use::offered) >= impl_->limits.max_offers) return std::nullopt;
+  if (own != nullptr && own->use == Use::bound)
+    impl_->superseded.insert_or_assign(*address, std::pair(own->address, own->client));
+  if (is_held && own->address != *address) impl_->drop_offer(*own, now);
+  Record& record = impl_->table.obtain(*address);
+  record.is_durable = false;
+  record.host_name.clear();
+  record.started = now;
+  impl_->table.set(record, client, Use::offered, now + impl_->limits.offer_hold);
+  return address;
+}
+
+std::optional<Ipv6> Allocator::bound(const Client& client) const {
+  const Record* record = impl_->table.find(client);
+  return record != nullptr && record->use == Use::bound ? std::optional(record->address) : std::nullopt;
+}
+
+bool Allocator::is_available(const Client& client, const Ipv6& address) const {
+  const Record* own = impl_->table.find(client);
+  return impl_->may_have(client, address) && impl_->is_free(own, address);
+}
+
+std::vector<LeaseEvent> Allocator::bind(const Client& client, const Ipv6& address, std::string host_name, Time now) {
+  std::vector<LeaseEvent> out;
+  Record* record = impl_->table.find(address);
+  BOOST_ASSERT(record != nullptr && record->is_live());
+  impl_->end_superseded(address, now, out);
+  const bool is_renewal = record->use == Use::bound;
+  if (!is_renewal) record->started = now;
+  record->had_lease = true;
+  record->host_name = std::move(host_name);
+  impl_->table.set(*record, client, Use::bound, now + impl_->subnet.lease_time);
+  out.push_back(impl_->event(is_renewal ? LeaseEventKind::renewed : LeaseEventKind::bound, *record));
+  return out;
+}
+
+/// A renewal may be on disk although the binding before it failed: then it is a binding again.
+void Allocator::confirm(const Lease& lease) {
+  Record* record = impl_->table.find(lease.address);
+  if (record == nullptr) return;
+  if (record->use == Use::offered && record->client == lease.client) {
+    impl_->table.set(*record, lease.client, Use::bound, lease.expires);
+  }
+  if (record->use == Use::bound) record->is_durable = true;
+}
+
+void Allocator::revert(const Ipv6& address, Time now) {
+  Record* record = impl_->table.find(address);
+  if (record == nullptr || record->use != Use::bound || record->is_durable) return;
+  impl_->table.set(*record, record->client, Use::offered, now + impl_->limits.offer_hold);
+}
+
+std::optional<LeaseEvent> Allocator::release(const Client& client, const Ipv6& address, Time now) {
+  Record* record = impl_->owned(client, address);
+  if (record == nullptr) return std::nullopt;
+  return impl_->end(*record, LeaseEventKind::released, Use::released, now);
+}
+
+std::optional<LeaseEvent> Allocator::decline(const Client& client, const Ipv6& address, Time now) {
+  Record* record = impl_->owned(client, address);
+  if (record == nullptr) return std::nullopt;
+  record->is_durable = true;
+  return impl_->end(*record, LeaseEventKind::declined, Use::declined, now + impl_->limits.decline_hold);
+}
+
+std::vector<LeaseEvent> Allocator::expire(Time now, std::size_t max) {
+  std::vector<LeaseEvent> out;
+  for (std::size_t i = 0; i < max; ++i) {
+    Record* record = impl_->table.find_due(now);
+    if (record == nullptr) break;
+    if (record->use == Use::offered) {
+      impl_->drop_offer(*record, record->ends);
+    } else {
+      out.push_back(impl_->end(*record, LeaseEventKind::expired, Use::expired, record->ends));
+    }
+  }
+  return out;
+}
+
+std::optional<Allocator::Time> Allocator::next_due() const {
+  return impl_->table.next_due();
+}
+
+std::vector<Lease> Allocator::leases() const {
+  std::vector<Lease> out;
+  impl_->table.for_each([&](const Record& record) {
+    if (record.is_durable && record.use != Use::offered) out.push_back(impl_->lease_of(record));
+  });
+  std::ranges::sort(out, {}, &Lease::address);
+  return out;
+}
+
+Allocator::Usage Allocator::usage() const {
+  const Ipv6Range& pool = impl_->subnet.pool;
+  const auto in_range = [&](const Ipv6& a) { return pool.first <= a && a <= pool.last; };
+  const auto holes = static_cast<std::uint64_t>(std::ranges::count_if(impl_->fixed, in_range));
+  const std::uint64_t span = low(pool.last) - low(pool.first);  // one less than the size, which may not fit
+  const std::uint64_t size = holes > span ? 0 : span == UINT64_MAX && holes == 0 ? UINT64_MAX : span - holes + 1;
+  return {size, impl_->table.count(Use::bound), impl_->table.count(Use::offered), impl_->table.count(Use::declined)};
+}
+
+}  // namespace hcpnet::dhcp6

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <boost/assert.hpp>
+#include <hcpnet/dhcp6/responder.hpp>
+#include <iterator>
+#include <utility>
+
+#include "dhcp6/exchange.hpp"
+
+namespace hcpnet::dhcp6 {
+namespace {
+
+std::string_view reason_of(const error_code& error) noexcept {
+  if (error == Errc::too_short) return "too_short";
+  if (error == Errc::too_large) return "too_large";
+  return error == Errc::too_many_relays ? "too_many_relays" : "malformed";
+}
+
+/// RFC 8415 section 13.1: the link is that of the relay beside the client, or of the nearest one that names a link.
+std::optional<Ipv6> link_of(const Packet& packet) {
+  for (auto relay = packet.relays.rbegin(); relay != packet.relays.rend(); ++relay) {
+    if (relay->link != Ipv6()) return relay->link;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct Responder::Impl {
+  Impl(ResponderConfig c, const ResponderLimits& l) : config(std::move(c)), limits(l) {
+    for (const Subnet& subnet : config.subnets) allocators.emplace_back(subnet, l.allocator);
+  }
+  [[nodiscard]] std::optional<std::size_t> find_subnet(const Ipv6& address) const {
+    const auto found =
+        std::ranges::find_if(config.subnets, [&](const Subnet& s) { return s.cidr.contains(IpAddress(address)); });
+    if (found == config.subnets.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - config.subnets.begin());
+  }
+  void expire(std::size_t subnet, Time now, std::size_t max, std::vector<LeaseChange>& out) {
+    for (LeaseEvent& event : allocators[subnet].expire(now, max)) out.push_back({subnet, std::move(event)});
+  }
+
+  ResponderConfig config;
+  ResponderLimits limits;
+  std::vector<Allocator> allocators;
+};
+
+Responder::Responder(ResponderConfig config, ResponderLimits limits)
+    : impl_(std::make_unique<Impl>(std::move(config), limits)) {}
+Responder::~Responder() = default;
+Responder::Responder(Responder&&) noexcept = default;
+Responder& Responder::operator=(Responder&&) noexcept = default;
+
+const ResponderConfig& Responder::config() const noexcept {
+  return impl_->config;
+}
+
+void Responder::replace(ResponderConfig config) {
+  BOOST_ASSERT(std::ranges::equal(config.subnets, impl_->config.subnets, {}, &Subnet::cidr, &Subnet::cidr));
+  impl_->config = std::move(config);
+  for (std::size_t i = 0; i < impl_->allocators.size(); ++i) impl_->allocators[i].reconfigure(impl_->config.subnets[i]);
+}
+
+void Responder::restore(std::vector<Lease> leases, Time now) {
+  std::vector<std::vector<Lease>> by_subnet(impl_->allocators.size());
+  for (Lease& lease : leases) {
+    if (const auto subnet = impl_->find_subnet(lease.address)) by_subnet[*subnet].push_back(std::move(lease));
+  }
+  for (std::size_t i = 0; i < by_subnet.size(); ++i) impl_->allocators[i].restore(std::move(by_subnet[i]), now);
+}
+
+Outcome Responder::handle(ByteView payload, const Origin& origin, Time now) {
+  Outcome out;
+  const auto packet = parse_packet(payload, impl_->limits.message);
+  if (!packet) {
+    out.dropped = reason_of(packet.error());
+    return out;
+  }
+  out.type = packet->message.type;
+  const auto link = link_of(*packet);
+  const auto subnet = link ? impl_->find_subnet(*link) : std::optional(origin.subnet);
+  if (!subnet) {
+    out.dropped = "no_subnet";
+    return out;
+  }
+  impl_->expire(*subnet, now, impl_->limits.max_expired_per_message, out.changes);
+  Exchange exchange(impl_->config, impl_->limits, *subnet, impl_->allocators[*subnet], *packet, origin, now, out);
+  exchange.run();
+  return out;
+}
+
+void Responder::settle(const std::vector<LeaseChange>& changes, bool is_durable, Time now) {
+  for (const auto& [subnet, event] : changes) {
+    const bool is_binding = event.kind == LeaseEventKind::bound || event.kind == LeaseEventKind::renewed;
+    if (!is_binding) continue;
+    if (is_durable) {
+      impl_->allocators[subnet].confirm(event.lease);
+    } else {
+      impl_->allocators[subnet].revert(event.lease.address, now);
+    }
+  }
+}
+
+std::vector<LeaseChange> Responder::expire(Time now, std::size_t max) {
+  std::vector<LeaseChange> out;
+  for (std::size_t subnet = 0; subnet < impl_->allocators.size(); ++subnet) impl_->expire(subnet, now, max, out);
+  return out;
+}
+
+std::optional<Responder::Time> Responder::next_due() const {
+  std::optional<Time> first;
+  for (const Allocator& allocator : impl_->allocators) {
+    const auto due = allocator.next_due();
+    if (due && (!first || *due < *first)) first = due;
+  }
+  return first;
+}
+
+std::vector<Lease> Responder::leases() const {
+  std::vector<Lease> out;
+  for (const Allocator& allocator : impl_->allocators) {
+    auto leases = allocator.leases();
+    std::ranges::move(leases, std::back_inserter(out));
+  }
+  std::ranges::stable_sort(out, {}, &Lease::address);
+  return out;
+}
+
+Allocator::Usage Responder::usage(std::size_t subnet) const {
+  return impl_->allocators[subnet].usage();
+}
+
+}  // namespace hcpnet::dhcp6

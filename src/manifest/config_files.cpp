@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manifest/config_files.hpp"
+#include <hcpnet/text/yaml_writer.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "spec/field_writer.hpp"
+
+namespace hcpnet::manifest {
+namespace {
+
+using Json = nlohmann::json;
+
+Json object(const char* version, const char* kind, const std::string& ns, const std::string& name) {
+  return {{"apiVersion", version}, {"kind", kind}, {"metadata", {{"name", name}, {"namespace", ns}}}};
+}
+
+/// Workers of one control plane, as one Machine: who they are one by one matters to nobody here.
+Json machine(const std::string& ns, const std::vector<IpAddress>& addresses) {
+  Json list = Json::array();
+  for (const IpAddress& address : addresses) list.push_back({{"type", "InternalIP"}, {"address", address.to_string()}});
+  Json json = object("cluster.x-k8s.io/v1beta1", "Machine", ns, "workers");
+  json["status"] = {{"addresses", std::move(list)}};
+  return json;
+}
+
+/// The VMs of the control planes, ordered by hardware address.
+std::map<std::string, Json> machine_instances(const std::set<std::string>& namespaces, const spec::Observed& observed) {
+  std::map<std::string, Json> all;
+  for (const auto& [mac, ns] : observed.mac_namespaces) {
+    if (!namespaces.contains(ns)) continue;
+    const auto name = observed.host_names.find(mac);
+    Json json = object("kubevirt.io/v1", "VirtualMachineInstance", ns,
+                       name != observed.host_names.end() ? name->second : mac.to_string());
+    json["status"] = {{"interfaces", Json::array({{{"mac", mac.to_string()}}})}};
+    all.emplace(mac.to_string(), std::move(json));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string network_file(const Unit& unit) {
+  std::vector<Json> documents;
+  for (const auto& o : unit.set.infras) documents.push_back(spec::to_json(o.spec));
+  for (const auto& o : unit.set.attachments) documents.push_back(spec::to_json(o));
+  for (const auto& o : unit.set.dhcp_servers) documents.push_back(spec::to_json(o.spec));
+  for (const auto& o : unit.set.dns_servers) documents.push_back(spec::to_json(o.spec));
+  for (const auto& o : unit.set.proxy_servers) documents.push_back(spec::to_json(o.spec));
+  for (const auto& o : unit.set.dhcp_policies) documents.push_back(spec::to_json(o));
+  for (const auto& o : unit.set.dns_policies) documents.push_back(spec::to_json(o));
+  for (const auto& o : unit.set.proxy_policies) documents.push_back(spec::to_json(o));
+  return text::render_yaml_documents(documents);
+}
+
+std::string observed_file(const Unit& unit, const spec::Observed& observed) {
+  Json items = Json::array();
+  std::set<std::string> namespaces;
+  for (const spec::ValidInfra& infra : unit.set.infras) {
+    for (const spec::ValidCluster& cluster : infra.clusters) {
+      namespaces.insert(cluster.control_plane_namespace);
+      if (!cluster.apps_vip) continue;
+      Json json = object("hostedcluster.densityops.com/v1alpha1", "InfraClusterAttachment", unit.owner.namespace_,
+                         cluster.name);
+      json["status"] = {{"appsIngressStatus", {{"externalIP", cluster.apps_vip->to_string()}}}};
+      items.push_back(std::move(json));
+    }
+  }
+  for (const std::string& ns : namespaces)
+    if (const auto workers = observed.namespace_workers.find(ns); workers != observed.namespace_workers.end())
+      items.push_back(machine(ns, workers->second));
+  for (auto& [mac, json] : machine_instances(namespaces, observed)) items.push_back(std::move(json));
+  return text::render_yaml({{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}});
+}
+
+}  // namespace hcpnet::manifest

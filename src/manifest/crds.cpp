@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <cstdint>
+#include <hcpnet/manifest/crds.hpp>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "spec/field_lister.hpp"
+
+namespace hcpnet::manifest {
+namespace {
+
+using Json = nlohmann::json;
+using spec::Format;
+
+constexpr const char* kLabel = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+constexpr const char* kHostLabel = "[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?";
+
+std::string anchored(const std::string& pattern) {
+  return '^' + pattern + '$';
+}
+std::string dotted(const std::string& label) {
+  return label + "(\\." + label + ")*";
+}
+
+/// What a schema can say about a format. Addresses inside networks and the like are for rules, or for validate().
+void add_format(Json& schema, Format format) {
+  switch (format) {
+    case Format::any:
+      break;
+    case Format::image:
+      schema.update({{"minLength", 1}, {"pattern", "^\\S+$"}});
+      break;
+    case Format::object_name:
+      schema.update({{"maxLength", 253}, {"pattern", anchored(dotted(kLabel))}});
+      break;
+    case Format::label:
+      schema.update({{"maxLength", 63}, {"pattern", anchored(kLabel)}});
+      break;
+    case Format::host_name:
+      schema.update({{"maxLength", 253}, {"pattern", anchored(dotted(kHostLabel))}});
+      break;
+    case Format::host_or_wildcard:
+      schema.update({{"maxLength", 255}, {"pattern", anchored("(\\*\\.)?" + dotted(kHostLabel))}});
+      break;
+    case Format::lower_domain:
+      schema.update({{"maxLength", 253}, {"pattern", anchored(std::string(kLabel) + "(\\." + kLabel + ")+")}});
+      break;
+    case Format::ipv4:
+      schema["format"] = "ipv4";
+      break;
+    case Format::ipv4_cidr:
+    case Format::cidr:
+      schema.update({{"format", "cidr"}, {"maxLength", 43}});
+      break;
+    case Format::ipv4_with_length:
+      schema["pattern"] = "^([0-9]{1,3}\\.){3}[0-9]{1,3}(/[0-9]{1,2})?$";
+      break;
+    case Format::mac:
+      schema["pattern"] = "^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$";
+      break;
+    case Format::simple_duration:
+      schema["pattern"] = "^[0-9]+(s|m|h)$";
+      break;
+    case Format::go_duration:
+      schema["pattern"] = "^([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$";
+      break;
+    case Format::target:
+    case Format::service_reference:
+    case Format::pool:
+    case Format::resolver:
+      schema["minLength"] = 1;
+      break;
+  }
+}
+
+Json default_of(const spec::FieldInfo& field) {
+  const std::string& text = *field.default_value;
+  if (field.type == "boolean") return text == "true";
+  if (field.type != "integer") return text;
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+Json schema_of(const spec::FieldInfo& field) {
+  Json schema = {{"type", field.type}};
+  if (field.format) add_format(schema, *field.format);
+  if (field.interval) schema.update({{"minimum", field.interval->first}, {"maximum", field.interval->last}});
+  if (field.type == "integer")
+    schema["format"] =
+        field.interval && field.interval->last > std::numeric_limits<std::int32_t>::max() ? "int64" : "int32";
+  if (!field.choices.empty()) schema["enum"] = field.choices;
+  if (field.default_value) schema["default"] = default_of(field);
+  if (field.list.min_items > 0) schema["minItems"] = field.list.min_items;
+  if (field.list.max_items < std::numeric_limits<std::size_t>::max()) schema["maxItems"] = field.list.max_items;
+  return schema;
+}
+
+/// Puts `field` into the schema of its object, `path` being what is left of its path.
+void insert(Json& schema, std::string_view path, const spec::FieldInfo& field) {
+  path.remove_prefix(1);
+  const std::size_t slash = path.find('/');
+  const std::string name(path.substr(0, slash));
+  Json& child = name == "*" ? schema["items"] : schema["properties"][name];
+  if (slash != std::string_view::npos) return insert(child, path.substr(slash), field);
+  child = schema_of(field);
+  if (field.is_required && name != "*") schema["required"].push_back(name);
+}
+
+/// An object without fields of its own holds words by name.
+void finish(Json& schema) {
+  if (schema["type"] == "object" && !schema.contains("properties"))
+    schema["additionalProperties"] = {{"type", "string"}};
+  if (schema.contains("items")) finish(schema["items"]);
+  if (schema.contains("properties"))
+    for (Json& child : schema["properties"]) finish(child);
+}
+
+void add_rule(Json& schema, const char* rule, const char* message) {
+  schema["x-kubernetes-validations"].push_back({{"rule", rule}, {"message", message}});
+}
+
+Json& at(Json& schema, std::initializer_list<const char*> path) {
+  Json* here = &schema;
+  for (const char* name : path) here = &(*here)["properties"][name];
+  return *here;
+}
+
+void add_infra_rules(Json& schema) {
+  Json& network = at(schema, {"spec", "networkConfig"});
+  add_rule(network, "has(self.attachment) || has(self.networkAttachmentDefinition)",
+           "names no network attachment: set networkAttachmentDefinition or attachment");
+  add_rule(
+      network,
+      "!(has(self.networkAttachmentDefinition) || has(self.networkAttachmentNamespace)) || !(has(self.attachment) || "
+      "has(self.topology) || has(self.role) || has(self.exposure) || has(self.ipam) || "
+      "has(self.routeAdvertisementsRef))",
+      "the two ways of naming an attachment can't be mixed");
+  add_rule(network,
+           "has(self.attachment) || !(has(self.topology) || has(self.role) || has(self.exposure) || has(self.ipam) || "
+           "has(self.routeAdvertisementsRef))",
+           "these fields need attachment");
+  add_rule(network, "has(self.networkAttachmentDefinition) || !has(self.networkAttachmentNamespace)",
+           "networkAttachmentNamespace needs networkAttachmentDefinition");
+  add_rule(network, "!has(self.gateway) || cidr(self.cidr).containsIP(self.gateway)", "gateway lies outside cidr");
+  add_rule(at(schema, {"spec", "infraComponents", "dhcp"}),
+           "!self.enabled || (has(self.serverIP) && has(self.rangeStart) && has(self.rangeEnd))",
+           "an enabled component needs serverIP, rangeStart and rangeEnd");
+  for (const char* part : {"dns", "proxy"})
+    add_rule(at(schema, {"spec", "infraComponents", part}), "!self.enabled || has(self.serverIP)",
+             "an enabled component needs serverIP");
+}
+
+void add_rules(std::string_view kind, Json& schema) {
+  if (kind == "Infra") add_infra_rules(schema);
+  if (kind == "InfraClusterAttachment")
+    add_rule(at(schema, {"spec", "appsIngress"}),
+             "!self.enabled || (has(self.metallb) && has(self.metallb.addressPoolName) && "
+             "has(self.metallb.ipAddressPoolRange))",
+             "an enabled appsIngress needs metallb.addressPoolName and metallb.ipAddressPoolRange");
+  for (const auto& [policy, server] : {std::pair{"DHCPPolicy", "DHCPServer"}, std::pair{"DNSPolicy", "DNSServer"},
+                                       std::pair{"ProxyPolicy", "ProxyServer"}})
+    if (kind == policy) at(schema, {"spec", "targetRef", "kind"})["enum"] = {"Infra", server};
+}
+
+template <class Kind>
+Json definition(std::string_view api_version, const std::string& kind, const std::string& plural, Json short_names) {
+  spec::FieldLister lister;
+  Kind object;
+  describe(lister, object);
+  Json schema = {{"type", "object"}, {"required", Json::array({"spec"})}};
+  for (const spec::FieldInfo& field : lister.fields())
+    if (field.path.starts_with("/spec")) insert(schema, field.path, field);
+  schema["required"] = Json::array({"spec"});
+  finish(schema);
+  add_rules(kind, schema);
+  Json& properties = schema["properties"];
+  properties["apiVersion"] = properties["kind"] = {{"type", "string"}};
+  properties["metadata"] = {{"type", "object"}};
+  properties["status"] = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
+  const std::string group(api_version.substr(0, api_version.find('/')));
+  Json names = {{"kind", kind}, {"listKind", kind + "List"}, {"plural", plural}, {"singular", spec::lower(kind)}};
+  if (!short_names.empty()) names["shortNames"] = std::move(short_names);
+  Json version = {{"name", api_version.substr(group.size() + 1)},
+                  {"served", true},
+                  {"storage", true},
+                  {"schema", {{"openAPIV3Schema", std::move(schema)}}},
+                  {"subresources", {{"status", Json::object()}}}};
+  return {{"apiVersion", "apiextensions.k8s.io/v1"},
+          {"kind", "CustomResourceDefinition"},
+          {"metadata", {{"name", plural + '.' + group}}},
+          {"spec",
+           {{"group", group},
+            {"names", std::move(names)},
+            {"scope", "Namespaced"},
+            {"versions", Json::array({std::move(version)})}}}};
+}
+
+}  // namespace
+
+std::vector<Json> custom_resource_definitions() {
+  using spec::kHcpnetApiVersion;
+  using spec::kOooiApiVersion;
+  const auto names = [](std::initializer_list<const char*> list) {
+    return Json(std::vector<std::string>(list.begin(), list.end()));
+  };
+  return {definition<spec::Infra>(kOooiApiVersion, "Infra", "infras", names({"infra"})),
+          definition<spec::InfraClusterAttachment>(kOooiApiVersion, "InfraClusterAttachment", "infraclusterattachments",
+                                                   names({"infraattachment", "ica"})),
+          definition<spec::DHCPServer>(kOooiApiVersion, "DHCPServer", "dhcpservers", names({})),
+          definition<spec::DNSServer>(kOooiApiVersion, "DNSServer", "dnsservers", names({"dns"})),
+          definition<spec::ProxyServer>(kOooiApiVersion, "ProxyServer", "proxyservers", names({"proxy"})),
+          definition<spec::DHCPPolicy>(kHcpnetApiVersion, "DHCPPolicy", "dhcppolicies", names({})),
+          definition<spec::DNSPolicy>(kHcpnetApiVersion, "DNSPolicy", "dnspolicies", names({})),
+          definition<spec::ProxyPolicy>(kHcpnetApiVersion, "ProxyPolicy", "proxypolicies", names({}))};
+}
+
+}  // namespace hcpnet::manifest

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults that manifests for these networks had elsewhere: none is in ours, and each has its test."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from hcpnet_command import Hcpnet
+from test_render import FORMS, OBSERVED, VLAN, Object, by_name, render
+
+
+@pytest.fixture(params=FORMS)
+def objects(request: pytest.FixtureRequest, hcpnet: Hcpnet) -> list[Object]:
+    return render(hcpnet, "--deployment", request.param, "--link", "bridge:br-vlan7,vlan=7")
+
+
+def deployments(objects: list[Object]) -> list[Object]:
+    return [o for o in objects if o["kind"] == "Deployment"]
+
+
+def pods(objects: list[Object]) -> list[Object]:
+    return [o["spec"]["template"] for o in deployments(objects)]
+
+
+def containers(objects: list[Object]) -> list[Object]:
+    return [c for pod in pods(objects) for c in pod["spec"]["containers"]]
+
+
+def services(objects: list[Object]) -> list[Object]:
+    return [o for o in objects if o["kind"] == "Service"]
+
+
+def network_of(pod: Object) -> list[Object]:
+    networks: list[Object] = json.loads(pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"])
+    return networks
+
+
+def render_changed(hcpnet: Hcpnet, folder: Path, old: str, new: str, *arguments: str) -> list[Object]:
+    text = VLAN.read_text()
+    assert old in text
+    (folder / "changed.yaml").write_text(text.replace(old, new))
+    done = hcpnet("render", str(folder / "changed.yaml"), "--observed", str(OBSERVED), *arguments)
+    assert done.returncode == 0, done.stderr
+    return list(yaml.safe_load_all(done.stdout))
+
+
+@pytest.mark.parametrize("part", ["dhcp", "dns", "proxy"])
+def test_fault_02_a_disabled_component_leaves_nothing_behind(hcpnet: Hcpnet, tmp_path: Path, part: str) -> None:
+    changed = render_changed(
+        hcpnet, tmp_path, f"    {part}: {{", f"    {part}: {{enabled: false, ", "--deployment", "split"
+    )
+    assert not [o for o in changed if o["metadata"]["name"] in (f"vlan7-{part}", f"vlan7-{part}-config")]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_fault_03_a_changed_configuration_changes_the_hash(hcpnet: Hcpnet, tmp_path: Path, form: str) -> None:
+    def hashes(objects: list[Object]) -> dict[str, str]:
+        return {
+            o["metadata"]["name"]: o["metadata"]["annotations"]["hcpnet.io/config-hash"] for o in deployments(objects)
+        }
+
+    before = hashes(render(hcpnet, "--deployment", form))
+    old, new = "hostedClusterRef: {name: red, namespace: hcp}", "hostedClusterRef: {name: scarlet, namespace: hcp}"
+    after = hashes(render_changed(hcpnet, tmp_path, old, new, "--deployment", form))
+    proxy = "vlan7-network" if form == "one" else "vlan7-proxy"
+    assert before.keys() == after.keys()
+    assert before[proxy] != after[proxy]
+    if form == "coredns-envoy":  # Envoy does not look at its file again
+        pod = by_name(render(hcpnet, "--deployment", form))[("Deployment", proxy)]["spec"]["template"]
+        assert pod["metadata"]["annotations"]["hcpnet.io/config-hash"] == before[proxy]
+
+
+def test_fault_05_every_workload_has_the_constraints_it_needs(objects: list[Object]) -> None:
+    bound = {o["subjects"][0]["name"] for o in objects if o["kind"] == "RoleBinding"}
+    for pod in pods(objects):
+        is_root = pod["spec"]["securityContext"].get("runAsUser") == 0
+        assert (pod["spec"]["serviceAccountName"] in bound) == is_root
+
+
+def test_fault_06_cluster_scoped_names_carry_the_namespace(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    def cluster_scoped(objects: list[Object]) -> set[str]:
+        return {o["metadata"]["name"] for o in objects if "namespace" not in o["metadata"]}
+
+    here = cluster_scoped(render(hcpnet))
+    there = cluster_scoped(render_changed(hcpnet, tmp_path, "namespace: hcp}", "namespace: elsewhere}"))
+    assert here
+    assert there
+    assert not here & there
+
+
+def test_fault_07_network_policies_open_single_pods_on_pod_ports(objects: list[Object]) -> None:
+    opened = set()
+    for policy in (o for o in objects if o["kind"] == "NetworkPolicy" and o["metadata"]["namespace"] != "hcp"):
+        spec = policy["spec"]
+        assert list(spec["podSelector"]["matchLabels"]) == ["app"]
+        (rule,) = spec["ingress"]
+        (peer,) = rule["from"]
+        assert peer["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "hcp"}
+        assert "app.kubernetes.io/component" in peer["podSelector"]["matchLabels"]
+        (port,) = rule["ports"]
+        opened.add((policy["metadata"]["namespace"], spec["podSelector"]["matchLabels"]["app"], port["port"]))
+    assert opened == {
+        (namespace, app, port)
+        for namespace in ("hcp-blue", "hcp-red")
+        for app, port in (("oauth-openshift", 6443), ("ignition-server-proxy", 8443), ("kube-apiserver", 8091))
+    }
+
+
+def test_fault_08_a_static_address_is_never_there_twice(objects: list[Object]) -> None:
+    for deployment in deployments(objects):
+        assert deployment["spec"]["replicas"] == 1
+        assert deployment["spec"]["strategy"] == {"type": "Recreate"}
+    addresses = [ip for pod in pods(objects) for network in network_of(pod) for ip in network["ips"]]
+    assert sorted(addresses) == ["192.0.2.2/24", "192.0.2.3/24", "192.0.2.4/24"]
+    assert not [o for o in objects if o["kind"] == "PodDisruptionBudget"]  # with one replica it would block every drain
+
+
+def test_fault_11_unknown_names_do_not_go_to_konnectivity(hcpnet: Hcpnet) -> None:
+    for listener in envoy_of(hcpnet)["static_resources"]["listeners"]:
+        for chain in listener["filter_chains"]:
+            config = chain["filters"][0]["typed_config"]
+            if "server_names" not in chain.get("filter_chain_match", {}):
+                assert "konnectivity" not in config.get("cluster", "")
+
+
+def envoy_of(hcpnet: Hcpnet, *arguments: str) -> Object:
+    data = by_name(render(hcpnet, "--deployment", "coredns-envoy", *arguments))
+    bootstrap: Object = yaml.safe_load(data[("ConfigMap", "vlan7-proxy-config")]["data"]["envoy.yaml"])
+    return bootstrap
+
+
+def test_fault_12_port_6443_serves_several_clusters(hcpnet: Hcpnet) -> None:
+    (listener,) = [x for x in envoy_of(hcpnet)["static_resources"]["listeners"] if x["name"].endswith("-6443")]
+    targets = {chain["filters"][0]["typed_config"]["cluster"] for chain in listener["filter_chains"]}
+    assert targets == {"blue-kube-apiserver", "red-kube-apiserver"}
+
+
+def test_fault_13_backends_are_not_ipv4_only(hcpnet: Hcpnet) -> None:
+    families = {c.get("dns_lookup_family") for c in envoy_of(hcpnet)["static_resources"]["clusters"]}
+    assert "V4_ONLY" not in families
+
+
+@pytest.mark.parametrize("length", [20, 26])
+def test_fault_14_the_prefix_length_is_that_of_the_network(hcpnet: Hcpnet, tmp_path: Path, length: int) -> None:
+    network = ipaddress.ip_network(f"192.0.2.0/{length}", strict=False)
+    text = (
+        VLAN.read_text()
+        .replace("192.0.2.0/24", str(network))
+        .replace("rangeStart: 192.0.2.100", "rangeStart: 192.0.2.30")
+    )
+    text = text.replace("rangeEnd: 192.0.2.149", "rangeEnd: 192.0.2.40")
+    (tmp_path / "changed.yaml").write_text(text)
+    done = hcpnet("render", str(tmp_path / "changed.yaml"))
+    assert done.returncode == 0, done.stderr
+    for pod in pods(list(yaml.safe_load_all(done.stdout))):
+        assert {ip.split("/")[1] for network in network_of(pod) for ip in network["ips"]} == {str(length)}
+
+
+def test_fault_18_the_cache_has_a_number_not_a_zone(hcpnet: Hcpnet) -> None:
+    corefile = by_name(render(hcpnet, "--deployment", "coredns-envoy"))[("ConfigMap", "vlan7-dns-config")]["data"][
+        "Corefile"
+    ]
+    caches = [line.split() for line in corefile.splitlines() if line.strip().startswith("cache")]
+    assert caches
+    assert all(words[1].isdigit() for words in caches)
+
+
+def test_fault_20_no_public_resolver_is_made_up(objects: list[Object]) -> None:
+    assert "8.8.8.8" not in json.dumps(objects)
+
+
+def test_fault_22_admin_and_metrics_are_not_on_the_vlan(hcpnet: Hcpnet, objects: list[Object]) -> None:
+    assert envoy_of(hcpnet)["admin"]["address"]["socket_address"]["address"] == "127.0.0.1"
+    for service in services(objects):
+        assert not {9901, 18000} & {p["port"] for p in service["spec"]["ports"]}
+    for container in containers(objects):
+        words = container.get("args", [])
+        if "--observe" in words:
+            assert words[words.index("--observe") + 1].startswith("$(POD_IP):")
+    for policy in (o for o in objects if o["kind"] == "MultiNetworkPolicy"):
+        ports = {p["port"] for rule in policy["spec"]["ingress"] for p in rule["ports"]}
+        assert ports <= {53, 67, 443, 6443}
+
+
+def test_fault_23_a_service_selects_the_pods_of_its_own_network(
+    hcpnet: Hcpnet, tmp_path: Path, objects: list[Object]
+) -> None:
+    (tmp_path / "other.yaml").write_text(VLAN.read_text().replace("vlan7", "vlan8"))
+    others = [
+        pod["metadata"]["labels"]
+        for pod in pods(list(yaml.safe_load_all(hcpnet("render", str(tmp_path / "other.yaml")).stdout)))
+    ]
+    own = [pod["metadata"]["labels"] for pod in pods(objects)]
+    for service in services(objects):
+        selector = service["spec"]["selector"].items()
+        assert any(selector <= labels.items() for labels in own), service["metadata"]["name"]
+        assert not any(selector <= labels.items() for labels in others)
+
+
+def test_fault_24_no_container_has_more_than_it_needs(objects: list[Object]) -> None:
+    for pod in pods(objects):
+        security = pod["spec"]["securityContext"]
+        assert security["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert security["sysctls"] == [{"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}]
+        for container in pod["spec"]["containers"]:
+            own = container["securityContext"]
+            assert own["capabilities"]["drop"] == ["ALL"]
+            assert own["privileged"] is False
+            assert own["allowPrivilegeEscalation"] is False
+            serves_dhcp = any(port["containerPort"] == 67 for port in container["ports"])
+            added = own["capabilities"].get("add", [])
+            if serves_dhcp:
+                assert added == ["NET_RAW"]
+                assert security["runAsUser"] == 0
+            else:
+                assert set(added) <= {"NET_BIND_SERVICE"}
+                assert security["runAsNonRoot"] is True
+    for scc in (o for o in objects if o["kind"] == "SecurityContextConstraints"):
+        assert scc["allowedCapabilities"] == ["NET_RAW"]
+        assert scc["requiredDropCapabilities"] == ["ALL"]
+        assert not any(value for key, value in scc.items() if key.startswith("allow") and key != "allowedCapabilities")
+
+
+def test_fault_25_every_container_is_probed_and_bounded(objects: list[Object]) -> None:
+    for container in containers(objects):
+        for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+            assert container[name]["httpGet"]["port"] in {9464, 8080, 8181}
+        assert container["resources"]["requests"].keys() == {"cpu", "memory"}
+        assert "memory" in container["resources"]["limits"]
+
+
+def test_fault_25_replies_leave_through_the_vlan(objects: list[Object]) -> None:
+    (attachment,) = [o for o in objects if o["kind"] == "NetworkAttachmentDefinition"]
+    link, routing = json.loads(attachment["spec"]["config"])["plugins"]
+    assert routing == {"type": "sbr"}
+    covered = [ipaddress.IPv4Network(route["dst"]) for route in link["ipam"]["routes"]]
+    assert list(ipaddress.collapse_addresses(covered)) == [ipaddress.IPv4Network("0.0.0.0/0")]
+    assert {route["gw"] for route in link["ipam"]["routes"]} == {"192.0.2.1"}
+
+
+def test_fault_26_roles_name_what_they_allow(objects: list[Object]) -> None:
+    for role in (o for o in objects if o["kind"] in ("Role", "ClusterRole")):
+        for rule in role["rules"]:
+            assert "*" not in rule["verbs"] + rule["resources"] + rule["apiGroups"]
+            assert rule["resourceNames"]
+            assert rule["verbs"] == ["use"]
+    for account in (o for o in objects if o["kind"] == "ServiceAccount"):
+        assert account["automountServiceAccountToken"] is False
+
+
+def test_fault_39_what_is_public_serves_its_own_names_alone(hcpnet: Hcpnet) -> None:
+    external = by_name(render(hcpnet))[("Service", "blue-proxy-external")]
+    (port,) = external["spec"]["ports"]
+    assert port["port"] == 443
+    (listener,) = [
+        x for x in envoy_of(hcpnet)["static_resources"]["listeners"] if x["name"].endswith(f"-{port['targetPort']}")
+    ]
+    (chain,) = listener["filter_chains"]
+    assert chain["filter_chain_match"]["server_names"] == ["oauth.blue.hc.example.com"]
+    assert ("Service", "red-proxy-external") not in by_name(render(hcpnet))  # not asked for
+
+
+def test_idle_tunnels_are_not_cut_after_an_hour(hcpnet: Hcpnet) -> None:
+    for listener in envoy_of(hcpnet)["static_resources"]["listeners"]:
+        for chain in listener["filter_chains"]:
+            config = chain["filters"][0]["typed_config"]
+            if "cluster" in config:
+                assert config["idle_timeout"] == "0s"
+
+
+def test_case_hcp_16_accounts_agree(objects: list[Object]) -> None:
+    accounts = {(o["metadata"]["namespace"], o["metadata"]["name"]) for o in objects if o["kind"] == "ServiceAccount"}
+    for deployment in deployments(objects):
+        account = deployment["spec"]["template"]["spec"]["serviceAccountName"]
+        assert (deployment["metadata"]["namespace"], account) in accounts
+    for binding in (o for o in objects if o["kind"] == "RoleBinding"):
+        for subject in binding["subjects"]:
+            assert (subject["namespace"], subject["name"]) in accounts
+
+
+def test_an_attachment_that_multus_would_refuse_is_told(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    text = VLAN.read_text()
+    for namespace, is_told in (("default", False), ("hcp", False), ("networks", True)):
+        more = f"networkAttachmentDefinition: vlan7\n    networkAttachmentNamespace: {namespace}\n"
+        (tmp_path / "x.yaml").write_text(text.replace("networkAttachmentDefinition: vlan7\n", more))
+        done = hcpnet("render", str(tmp_path / "x.yaml"))
+        assert done.returncode == 0, done.stderr
+        assert ("[attachment-namespace]" in done.stderr) == is_told

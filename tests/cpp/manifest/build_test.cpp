@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <hcpnet/manifest/build.hpp>
+#include <hcpnet/text/yaml_writer.hpp>
+
+#include "support/files.hpp"
+
+namespace hcpnet::manifest {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+
+const std::string kSpec = "manifest/two-clusters.yaml";
+
+Result<Built, Diagnostics> build_text(const std::string& text, Deployment form) {
+  const std::string observed_file = "manifest/two-clusters-observed.yaml";
+  Diagnostics warnings;
+  const auto observed =
+      spec::load_observed({{observed_file, test::read_file(test::data_path(observed_file))}}, {}, warnings).value();
+  auto set = spec::check({{kSpec, text}}).value();
+  spec::apply_observed(set, observed);
+  BuildOptions options;
+  options.deployment = form;
+  options.image = "registry.example.com/hcpnet:1";
+  options.link = *parse_link("bridge:br-vlan7,vlan=7");
+  return build(set, observed, options);
+}
+
+std::vector<std::string> codes(const Diagnostics& found) {
+  std::vector<std::string> all;
+  for (const Diagnostic& d : found)
+    if (d.severity == Severity::error) all.push_back(d.code);
+  return all;
+}
+
+class Golden : public testing::TestWithParam<Deployment> {};
+
+/// HCPNET_UPDATE_GOLDEN=1 writes the files anew; tests/command/test_faults.py checks the fields on their own.
+TEST_P(Golden, ObjectsAreAsReviewed) {
+  const auto path = test::data_path("manifest/two-clusters-" + std::string(to_string(GetParam())) + ".golden.yaml");
+  const std::string text =
+      "# Upstream sources of what this shows: tests/cpp/data/manifest/SOURCES.md\n" +
+      text::render_yaml_documents(build_text(test::read_file(test::data_path(kSpec)), GetParam()).value().objects);
+  if (std::getenv("HCPNET_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
+  EXPECT_EQ(text, test::read_file(path));
+}
+INSTANTIATE_TEST_SUITE_P(EveryForm, Golden, testing::ValuesIn(kDeployments), [](const auto& form) {
+  return form.param == Deployment::coredns_envoy ? std::string("coredns_envoy") : std::string(to_string(form.param));
+});
+
+TEST(Build, OwnersAreNamedWhereTheirUidIsKnown) {
+  std::string text = test::read_file(test::data_path(kSpec));
+  const std::string metadata = "metadata: {name: vlan7, namespace: hcp}";
+  text.replace(text.find(metadata), metadata.size(), "metadata: {name: vlan7, namespace: hcp, uid: 7d1f0e52}");
+  for (const nlohmann::json& object : build_text(text, Deployment::split).value().objects) {
+    const nlohmann::json& meta = object["metadata"];
+    const bool is_foreign = !meta.contains("namespace") || meta["namespace"] != "hcp";
+    const bool is_network = object["kind"] == "NetworkAttachmentDefinition";  // outlives what uses it
+    EXPECT_EQ(meta.contains("ownerReferences"), !is_foreign && !is_network) << object["kind"] << meta["name"];
+    if (meta.contains("ownerReferences")) {
+      EXPECT_EQ(meta["ownerReferences"][0]["uid"], "7d1f0e52");
+    }
+  }
+}
+
+TEST(Build, SaysWhyANetworkCannotBeDeployed) {
+  const auto errors = [](const std::string& text) {
+    const auto built = build(spec::check({{"x.yaml", text}}).value(), {});
+    return built ? std::vector<std::string>{} : codes(built.error());
+  };
+  const std::string proxy = R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: ProxyServer
+metadata: {name: edge}
+spec:
+  networkConfig: {serverIP: 192.0.2.4, networkAttachmentName: vlan7}
+  backends: [{name: a, hostname: a.example.com, port: 443, targetService: s, targetPort: 443, targetNamespace: ns}]
+)";
+  EXPECT_THAT(errors(proxy), ElementsAre("prefix-unknown"));
+  std::string unattached = proxy;
+  unattached.replace(unattached.find(", networkAttachmentName: vlan7"), 30, "");
+  EXPECT_THAT(errors(unattached), Contains("attachment-missing"));
+}
+
+TEST(Build, RefusesTwoObjectsOfOneName) {
+  const std::string text = R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: Infra
+metadata: {name: a}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, networkAttachmentDefinition: vlan7}
+  infraComponents: {dns: {serverIP: 192.0.2.3}}
+---
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DNSServer
+metadata: {name: a-dns}
+spec:
+  networkConfig: {serverIP: 198.51.100.3/24, proxyIP: 198.51.100.4, networkAttachmentName: vlan8}
+  hostedClusterDomain: b.example.com
+)";
+  BuildOptions options;
+  options.deployment = Deployment::split;
+  const auto built = build(spec::check({{"x.yaml", text}}).value(), {}, options);
+  ASSERT_FALSE(built);
+  EXPECT_THAT(codes(built.error()), Contains("object-collides"));
+}
+
+TEST(Kustomize, ListsEveryFileInOrder) {
+  const auto objects = build_text(test::read_file(test::data_path(kSpec)), Deployment::one).value().objects;
+  const auto files = render_kustomize(objects);
+  ASSERT_EQ(files.size(), objects.size() + 1);
+  EXPECT_EQ(files.front().name, "01-serviceaccount-vlan7-network.yaml");
+  EXPECT_EQ(files.back().name, "kustomization.yaml");
+}
+
+}  // namespace
+}  // namespace hcpnet::manifest
