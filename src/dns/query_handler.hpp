@@ -5,6 +5,7 @@
 #include <hcpnet/bytes.hpp>
 #include <hcpnet/dns/responder.hpp>
 #include <hcpnet/net.hpp>
+#include <mutex>
 #include <span>
 
 namespace hcpnet::dns {
@@ -19,6 +20,9 @@ class QueryHandler {
     std::size_t bytes = 0;      ///< of the reply in `out`; 0: none, or not now
     bool must_forward = false;  ///< call forward()
   };
+  /// Held while the queries of one batch are handled: empty unless other threads want to change what they are answered
+  /// from.
+  virtual std::unique_lock<std::mutex> begin_batch() { return {}; }
   virtual Handled handle(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out) = 0;
   /// Returns the size of a reply in `out` when it is there at once, else 0, and `later` is called once, or never if the
   /// server stops.

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "dns/query.hpp"
+#include "dns/zone_store.hpp"
 
 namespace hcpnet::dns {
 
@@ -33,7 +34,9 @@ class ReplyWriter {
 
   /// One record whose owner stands at `owner_at` in this message. False, and TC from now on, when it does not fit.
   bool add(Section section, std::size_t owner_at, Type type, std::uint32_t ttl, ByteView rdata) noexcept;
-  /// Where the RDATA of the last record begins.
+  /// A whole RRset, whose owner stands at `owner_at`, or as much of it as fits: then false, and TC.
+  bool add(Section section, std::size_t owner_at, const StoredRRset& rrset) noexcept;
+  /// Where the RDATA of the record, or of the first of the RRset, that was added last begins.
   [[nodiscard]] std::size_t rdata_at() const noexcept { return rdata_at_; }
   void set_authoritative() noexcept { flags_ |= flag::kAuthoritative; }
   void set_recursion_available() noexcept { flags_ |= flag::kRecursionAvailable; }

@@ -16,6 +16,10 @@ namespace hcpnet::dns {
 
 /// Limits and collaborators of a Server. Each limit has a counter in ServerStats.
 struct ServerOptions {
+  /// Threads that answer over UDP. 1, and 0: the executor's alone. More: that many less one are started, each with a
+  /// socket of its own for every listener, and answer from the zones; whatever is to be forwarded, and TCP, stays with
+  /// the executor's thread.
+  std::size_t workers = 1;
   std::size_t max_tcp_connections = 512;
   std::chrono::milliseconds tcp_idle_timeout{10'000};
   std::size_t max_pending_forwards = 4096;            ///< queries that wait for an upstream
@@ -34,9 +38,9 @@ struct ServerStats {
   std::uint64_t queries_udp = 0, queries_tcp = 0;
   std::map<std::string, std::uint64_t> responses;  ///< by RCODE name: "NOERROR", "NXDOMAIN", ...
   std::map<std::string, std::uint64_t> by_view;
-  /// By reason. Queries: "short", "is_response", "oversize". Replies: "send_failed". Connections: "tcp_limit",
-  /// "tcp_timeout". Forwarding: "forward_limit" (answered SERVFAIL), "foreign_reply", "own_upstream" (an upstream that
-  /// is this server).
+  /// By reason. Queries: "short", "is_response", "oversize", "handover_limit" (more than 1024 of a worker's wait for
+  /// the executor's thread). Replies: "send_failed". Connections: "tcp_limit", "tcp_timeout". Forwarding:
+  /// "forward_limit" (answered SERVFAIL), "foreign_reply", "own_upstream" (an upstream that is this server).
   std::map<std::string, std::uint64_t> dropped;
   std::uint64_t forwarded = 0, forward_failures = 0, cache_hits = 0, cache_entries = 0, pending_forwards = 0;
   std::uint64_t coalesced = 0;  ///< queries that joined a question already in flight
@@ -50,7 +54,8 @@ struct BoundListener {
 
 /// Answers for its zones, forwards the rest. Authoritative data by view (RFC 1034, 1035, 2308, 4592, 6891).
 ///
-/// All calls on the executor's thread (one thread), or before it runs.
+/// All calls on the executor's thread (one thread), or before it runs. Callbacks run there, whatever the number of
+/// workers.
 class Server {
  public:
   Server(boost::asio::any_io_executor executor, ServerOptions options);
