@@ -225,6 +225,7 @@ server:
   zonelistfile: {folder}/zones
   verbosity: 0
   minimal-responses: yes
+  rrl-ratelimit: 0
 remote-control:
   control-enable: no
 zone:
