@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from dns_peers import Server, Tools, make_forwarders, make_servers, name_of  # noqa: E402
 
 PEERS = ["knot", "nsd", "unbound", "bind", "dnsmasq", "coredns hosts", "coredns file"]
+WINDOW = 192  # queries that are outstanding at once
 FAST = ["hcpnet", "knot", "nsd", "unbound"]
 
 
@@ -31,9 +32,9 @@ def load(a, port: int, names: int, **options) -> dict:
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def measure(a, server: Server, names: int) -> dict:
+def measure(a, server: Server, names: int, sockets: int) -> dict:
     before = server.cpu_seconds()
-    result = load(a, server.port, names)
+    result = load(a, server.port, names, sockets=sockets)
     cpu = server.cpu_seconds() - before
     return {
         "rate": result["answered"] / result["seconds"],
@@ -42,16 +43,16 @@ def measure(a, server: Server, names: int) -> dict:
     }
 
 
-def alternate(a, servers: list[Server], names: int) -> dict[str, list[dict]]:
+def alternate(a, servers: list[Server], names: int, sockets: int = 4) -> dict[str, list[dict]]:
     rounds: dict[str, list[dict]] = {server.name: [] for server in servers}
     for server in servers:  # warm; one that answers wrongly measures nothing
-        result = load(a, server.port, names)
+        result = load(a, server.port, names, sockets=sockets)
         if result["answered"] == 0 or result["wrong"] > 0:
             raise RuntimeError(f"{server.name}: {result}")
     for number in range(a.rounds):
         turn = number % len(servers)
         for server in servers[turn:] + servers[:turn]:
-            rounds[server.name].append(measure(a, server, names))
+            rounds[server.name].append(measure(a, server, names, sockets))
     return rounds
 
 
@@ -61,13 +62,16 @@ def spread(values: list[float], form: str = "{:.0f}") -> str:
 
 def print_rates(title: str, rounds: dict[str, list[dict]]) -> None:
     ours = rounds["hcpnet"]
-    print(f"\n### {title}\n\n| server | queries/s | hcpnet is so many times faster | CPU us per query | wrong |")
-    print("| --- | --- | --- | --- | --- |")
+    print(f"\n### {title}\n\n| server | queries/s | hcpnet answers so many times as many | CPU us per query | of hcpnet's | wrong |")
+    print("| --- | --- | --- | --- | --- | --- |")
     for name, theirs in sorted(rounds.items(), key=lambda item: -median(r["rate"] for r in item[1])):
-        ratios = [our["rate"] / their["rate"] for our, their in zip(ours, theirs, strict=True)]
+        pairs = list(zip(ours, theirs, strict=True))
+        ratios = [our["rate"] / their["rate"] for our, their in pairs]
+        costs = [their["cpu_us"] / our["cpu_us"] for our, their in pairs]
         print(f"| {name} | {spread([r['rate'] / 1000 for r in theirs], '{:.0f}k')} | "
               f"{'' if name == 'hcpnet' else spread(ratios, '{:.2f}')} | "
-              f"{spread([r['cpu_us'] for r in theirs], '{:.2f}')} | {sum(r['wrong'] for r in theirs)} |")
+              f"{spread([r['cpu_us'] for r in theirs], '{:.2f}')} | "
+              f"{'' if name == 'hcpnet' else spread(costs, '{:.2f}')} | {sum(r['wrong'] for r in theirs)} |")
     sys.stdout.flush()
 
 
@@ -89,7 +93,9 @@ def rates(a, tools: Tools, names: int) -> dict[str, list[dict]]:
         try:
             started = start_all(servers, a.cores)
             rounds = alternate(a, started, names)
-            print_rates(f"{names:,} names, saturated", rounds)
+            print_rates(f"{names:,} names, saturated, 4 client ports", rounds)
+            print_rates(f"{names:,} names, saturated, {WINDOW} client ports, one query of each at a time",
+                        alternate(a, started, names, WINDOW))
             if a.latency:
                 latencies(a, [s for s in started if s.name in FAST], names, rounds)
             check_with_dnsperf(Path(folder), started, names)
