@@ -144,10 +144,6 @@ ZoneMatch Zone::find(const FoldedName& name, Type type) const noexcept {
   return impl_->store.find(name, type);
 }
 
-void Zone::prefetch(const FoldedName& name) const noexcept {
-  impl_->store.prefetch(name);
-}
-
 RRset make_a(Name owner, Ipv4 address, std::uint32_t ttl) {
   return {std::move(owner), Type::a, ttl, {std::string(as_text(address.bytes()))}};
 }

@@ -62,10 +62,6 @@ class ZoneStore {
   /// Everything, in canonical order.
   [[nodiscard]] std::vector<RRset> unpack() const;
   [[nodiscard]] std::size_t size_bytes() const noexcept { return blocks_.size() + slots_.size() * sizeof(Slot); }
-  /// Asks the processor for the slot of a name that is soon looked up.
-  void prefetch(const FoldedName& name) const noexcept {
-    __builtin_prefetch(&slots_[name.hash(name.label_count()) & (slots_.size() - 1)]);
-  }
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

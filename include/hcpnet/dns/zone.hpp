@@ -90,8 +90,6 @@ class Zone {
   [[nodiscard]] Found find(const Name& name, Type type) const;
   /// The same for a name that is already folded, out of the packed data: the responder's way, which never allocates.
   [[nodiscard]] ZoneMatch find(const FoldedName& name, Type type) const noexcept;
-  /// Lets the processor fetch what find() reads first, while something else is done.
-  void prefetch(const FoldedName& name) const noexcept;
 
  private:
   struct Impl;
