@@ -62,16 +62,20 @@ def spread(values: list[float], form: str = "{:.0f}") -> str:
 
 def print_rates(title: str, rounds: dict[str, list[dict]]) -> None:
     ours = rounds["hcpnet"]
-    print(f"\n### {title}\n\n| server | queries/s | hcpnet answers so many times as many | CPU us per query | of hcpnet's | wrong |")
+    print(
+        f"\n### {title}\n\n| server | queries/s | hcpnet answers so many times as many | CPU us per query | of hcpnet's | wrong |"
+    )
     print("| --- | --- | --- | --- | --- | --- |")
     for name, theirs in sorted(rounds.items(), key=lambda item: -median(r["rate"] for r in item[1])):
         pairs = list(zip(ours, theirs, strict=True))
         ratios = [our["rate"] / their["rate"] for our, their in pairs]
         costs = [their["cpu_us"] / our["cpu_us"] for our, their in pairs]
-        print(f"| {name} | {spread([r['rate'] / 1000 for r in theirs], '{:.0f}k')} | "
-              f"{'' if name == 'hcpnet' else spread(ratios, '{:.2f}')} | "
-              f"{spread([r['cpu_us'] for r in theirs], '{:.2f}')} | "
-              f"{'' if name == 'hcpnet' else spread(costs, '{:.2f}')} | {sum(r['wrong'] for r in theirs)} |")
+        print(
+            f"| {name} | {spread([r['rate'] / 1000 for r in theirs], '{:.0f}k')} | "
+            f"{'' if name == 'hcpnet' else spread(ratios, '{:.2f}')} | "
+            f"{spread([r['cpu_us'] for r in theirs], '{:.2f}')} | "
+            f"{'' if name == 'hcpnet' else spread(costs, '{:.2f}')} | {sum(r['wrong'] for r in theirs)} |"
+        )
     sys.stdout.flush()
 
 
@@ -94,8 +98,10 @@ def rates(a, tools: Tools, names: int) -> dict[str, list[dict]]:
             started = start_all(servers, a.cores)
             rounds = alternate(a, started, names)
             print_rates(f"{names:,} names, saturated, 4 client ports", rounds)
-            print_rates(f"{names:,} names, saturated, {WINDOW} client ports, one query of each at a time",
-                        alternate(a, started, names, WINDOW))
+            print_rates(
+                f"{names:,} names, saturated, {WINDOW} client ports, one query of each at a time",
+                alternate(a, started, names, WINDOW),
+            )
             if a.latency:
                 latencies(a, [s for s in started if s.name in FAST], names, rounds)
             check_with_dnsperf(Path(folder), started, names)
@@ -116,7 +122,9 @@ def latencies(a, servers: list[Server], names: int, rounds: dict[str, list[dict]
     print("| server | p50 us | p99 us | lost |\n| --- | --- | --- | --- |")
     for name, results in found.items():
         lost = sum(r["asked"] - r["answered"] for r in results) / sum(r["asked"] for r in results)
-        print(f"| {name} | {spread([r['p50_us'] for r in results])} | {spread([r['p99_us'] for r in results])} | {lost:.4%} |")
+        print(
+            f"| {name} | {spread([r['p50_us'] for r in results])} | {spread([r['p99_us'] for r in results])} | {lost:.4%} |"
+        )
     sys.stdout.flush()
 
 
@@ -125,8 +133,11 @@ def check_with_dnsperf(folder: Path, servers: list[Server], names: int) -> None:
     queries = folder / "queries"
     queries.write_text("".join(f"{name_of(i)} A\n" for i in range(0, names, max(1, names // 1000))))
     for server in servers:
-        out = subprocess.run(["dnsperf", "-s", "127.0.0.1", "-p", str(server.port), "-d", str(queries), "-l", "1", "-Q", "20000"],
-                             capture_output=True, text=True).stdout
+        out = subprocess.run(
+            ["dnsperf", "-s", "127.0.0.1", "-p", str(server.port), "-d", str(queries), "-l", "1", "-Q", "20000"],
+            capture_output=True,
+            text=True,
+        ).stdout
         codes = [line.split(":", 1)[1].strip() for line in out.splitlines() if "Response codes" in line]
         if not codes or not codes[0].startswith("NOERROR") or "," in codes[0]:
             print(f"dnsperf on {server.name}: {codes or out}", file=sys.stderr)
@@ -142,7 +153,8 @@ def starts(a, tools: Tools) -> None:
                     try:
                         seconds = server.start(a.cores)
                         found.setdefault((server.name, names), []).append(
-                            (seconds, server.memory_mb("Rss"), server.memory_mb("Pss")))
+                            (seconds, server.memory_mb("Rss"), server.memory_mb("Pss"))
+                        )
                     except RuntimeError as e:
                         print(f"{e}", file=sys.stderr)
                     finally:
@@ -152,9 +164,11 @@ def starts(a, tools: Tools) -> None:
     for name in ["hcpnet", "hcpnet up", *a.peers]:
         few, many = found.get((name, 20), []), found.get((name, 100_000), [])
         if few and many:
-            print(f"| {name} | {spread([s for s, _, _ in few], '{:.3f}')} | {median(m for _, m, _ in few):.1f} | "
-                  f"{spread([s for s, _, _ in many], '{:.3f}')} | {median(m for _, m, _ in many):.1f} | "
-                  f"{median(m for _, m, _ in many) - median(m for _, m, _ in few):.1f} |")
+            print(
+                f"| {name} | {spread([s for s, _, _ in few], '{:.3f}')} | {median(m for _, m, _ in few):.1f} | "
+                f"{spread([s for s, _, _ in many], '{:.3f}')} | {median(m for _, m, _ in many):.1f} | "
+                f"{median(m for _, m, _ in many) - median(m for _, m, _ in few):.1f} |"
+            )
     sys.stdout.flush()
 
 
@@ -179,9 +193,18 @@ def main() -> None:
     parser.add_argument("--coredns", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--seconds", type=float, default=1, help="length of each run")
     parser.add_argument("--rounds", type=int, default=5, help="alternations")
-    parser.add_argument("--workers", type=int, default=1, help="of each server; with more than one they run on all cores")
-    parser.add_argument("--peers", type=lambda text: [p for p in text.split(",") if p], default=PEERS, help="comma separated: " + ", ".join(PEERS))
-    parser.add_argument("--parts", default="20,100000,start,forward", help="comma separated: numbers of names, start, forward")
+    parser.add_argument(
+        "--workers", type=int, default=1, help="of each server; with more than one they run on all cores"
+    )
+    parser.add_argument(
+        "--peers",
+        type=lambda text: [p for p in text.split(",") if p],
+        default=PEERS,
+        help="comma separated: " + ", ".join(PEERS),
+    )
+    parser.add_argument(
+        "--parts", default="20,100000,start,forward", help="comma separated: numbers of names, start, forward"
+    )
     parser.add_argument("--no-latency", dest="latency", action="store_false", help="leave out the latencies")
     a = parser.parse_args()
     if os.environ.get("HCPNET_BENCH_NAMESPACE") != "1":
@@ -190,7 +213,9 @@ def main() -> None:
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     a.cores = "0" if a.workers == 1 else f"0-{os.cpu_count() - 1}"
     a.load = f"{a.build}/bench/dns_load"
-    tools = Tools(os.path.abspath(f"{a.build}/apps/hcpnet/hcpnet"), os.path.abspath(f"{a.build}/bench/dns_server"), a.coredns)
+    tools = Tools(
+        os.path.abspath(f"{a.build}/apps/hcpnet/hcpnet"), os.path.abspath(f"{a.build}/bench/dns_server"), a.coredns
+    )
     for part in a.parts.split(","):
         if part == "start":
             starts(a, tools)

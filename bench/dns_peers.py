@@ -51,7 +51,10 @@ class Server:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 ["taskset", "-c", cores, *self.command],
-                stdout=log, stderr=subprocess.STDOUT, env={**os.environ, **self.environment}, start_new_session=True,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **self.environment},
+                start_new_session=True,
             )
         while not self.answers():
             if self.process.poll() is not None or time.perf_counter() - begin > 60:
@@ -120,17 +123,25 @@ def write_spec(folder: Path, names: int, port: int) -> list[str]:
     entries = [{"hostname": name_of(i), "ip": address_of(i)} for i in range(names)]
     metadata = {"name": "bench", "namespace": "bench"}
     server = {
-        "apiVersion": "hostedcluster.densityops.com/v1alpha1", "kind": "DNSServer", "metadata": metadata,
+        "apiVersion": "hostedcluster.densityops.com/v1alpha1",
+        "kind": "DNSServer",
+        "metadata": metadata,
         "spec": {
             "networkConfig": {"serverIP": "127.0.0.1", "proxyIP": "127.0.0.1", "dnsPort": port},
-            "hostedClusterDomain": ZONE, "staticEntries": entries[: names // 2],
+            "hostedClusterDomain": ZONE,
+            "staticEntries": entries[: names // 2],
         },
     }
     policy = {
-        "apiVersion": "hcpnet.io/v1alpha1", "kind": "DNSPolicy", "metadata": metadata,
+        "apiVersion": "hcpnet.io/v1alpha1",
+        "kind": "DNSPolicy",
+        "metadata": metadata,
         "spec": {"targetRef": {"kind": "DNSServer", "name": "bench"}, "entries": entries[names // 2 :]},
     }
-    return [write(folder / f"{kind}-{port}.json", json.dumps(content)) for kind, content in (("server", server), ("policy", policy))]
+    return [
+        write(folder / f"{kind}-{port}.json", json.dumps(content))
+        for kind, content in (("server", server), ("policy", policy))
+    ]
 
 
 def render(tools: Tools, folder: Path, names: int, target: str, port: int) -> Path:
@@ -138,16 +149,30 @@ def render(tools: Tools, folder: Path, names: int, target: str, port: int) -> Pa
     output = folder / f"{target}-{port}"
     few = 20
     subprocess.run(
-        [tools.hcpnet, "dns", "render", "--target", target, "--output-dir", str(output), "--file-prefix", f"{output}/",
-         *write_spec(folder, few, port)],
-        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [
+            tools.hcpnet,
+            "dns",
+            "render",
+            "--target",
+            target,
+            "--output-dir",
+            str(output),
+            "--file-prefix",
+            f"{output}/",
+            *write_spec(folder, few, port),
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     last_name, last_address = name_of(few - 1), address_of(few - 1)
     for path in output.rglob("*"):
         lines = path.read_text().splitlines(keepends=True) if path.is_file() else []
         for at, line in enumerate(lines):
             if last_name in line and last_address in line:
-                more = (line.replace(last_name, name_of(i)).replace(last_address, address_of(i)) for i in range(few, names))
+                more = (
+                    line.replace(last_name, name_of(i)).replace(last_address, address_of(i)) for i in range(few, names)
+                )
                 path.write_text("".join([*lines[: at + 1], *more, *lines[at + 1 :]]))
                 break
     return output
@@ -170,18 +195,38 @@ def make_servers(tools: Tools, folder: Path, names: int, workers: int, wanted: l
     makers = {
         "hcpnet": lambda port: [tools.dns_server, str(port), str(zone), str(workers)],
         "hcpnet up": lambda port: [
-            tools.hcpnet, "up", "--no-watch", "--log-level", "error", "--state-dir", str(folder / "state"),
-            *write_spec(folder, min(names, MAX_SPEC_NAMES), port)],
+            tools.hcpnet,
+            "up",
+            "--no-watch",
+            "--log-level",
+            "error",
+            "--state-dir",
+            str(folder / "state"),
+            *write_spec(folder, min(names, MAX_SPEC_NAMES), port),
+        ],
         "knot": lambda port: ["knotd", "-c", knot_conf(folder / f"knot-{port}", port, zone, workers)],
         "nsd": lambda port: ["nsd", "-d", "-c", nsd_conf(folder / f"nsd-{port}", port, zone, workers)],
         "unbound": lambda port: ["unbound", "-d", "-c", unbound_conf(tools, folder, names, port, workers)],
         "bind": lambda port: ["named", "-f", "-n", str(workers), "-c", bind_conf(tools, folder, names, port)],
         "dnsmasq": lambda port: [
-            "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--user=", "--pid-file=", "--no-resolv",
-            "--no-hosts", f"--addn-hosts={hosts}", f"--port={port}", "--listen-address=127.0.0.1", "--bind-interfaces"],
+            "dnsmasq",
+            "--keep-in-foreground",
+            "--conf-file=/dev/null",
+            "--user=",
+            "--pid-file=",
+            "--no-resolv",
+            "--no-hosts",
+            f"--addn-hosts={hosts}",
+            f"--port={port}",
+            "--listen-address=127.0.0.1",
+            "--bind-interfaces",
+        ],
         "coredns file": lambda port: [tools.coredns, "-conf", corefile(folder, port, f"file {zone} {ZONE}", "file")],
         "coredns hosts": lambda port: [
-            tools.coredns, "-conf", corefile(folder, port, f"hosts {hosts} {{\n ttl 30\n no_reverse\n}}", "hosts")],
+            tools.coredns,
+            "-conf",
+            corefile(folder, port, f"hosts {hosts} {{\n ttl 30\n no_reverse\n}}", "hosts"),
+        ],
     }
     servers = []
     for number, name in enumerate(wanted):
@@ -195,7 +240,9 @@ def make_servers(tools: Tools, folder: Path, names: int, workers: int, wanted: l
 
 
 def knot_conf(folder: Path, port: int, zone: Path, workers: int) -> str:
-    return write(folder / "knot.conf", f"""
+    return write(
+        folder / "knot.conf",
+        f"""
 server:
   rundir: {folder}
   listen: 127.0.0.1@{port}
@@ -209,11 +256,14 @@ zone:
     file: {zone}
     zonefile-sync: -1
     journal-content: none
-""")
+""",
+    )
 
 
 def nsd_conf(folder: Path, port: int, zone: Path, workers: int) -> str:
-    return write(folder / "nsd.conf", f"""
+    return write(
+        folder / "nsd.conf",
+        f"""
 server:
   server-count: {workers}
   ip-address: 127.0.0.1@{port}
@@ -231,7 +281,8 @@ remote-control:
 zone:
   name: {ZONE}
   zonefile: {zone}
-""")
+""",
+    )
 
 
 def unbound_conf(tools: Tools, folder: Path, names: int, port: int, workers: int) -> str:
@@ -260,8 +311,13 @@ remote-control:
 def bind_conf(tools: Tools, folder: Path, names: int, port: int) -> str:
     output = render(tools, folder, names, "bind", port)
     conf = output / "named.conf"
-    basics = f'options {{\n  directory "{output}";\n  pid-file none;\n  session-keyfile "{output}/key";\n  querylog no;\n'
-    return write(conf, conf.read_text().replace("options {\n", basics, 1) + "controls {};\nlogging { category default { null; }; };\n")
+    basics = (
+        f'options {{\n  directory "{output}";\n  pid-file none;\n  session-keyfile "{output}/key";\n  querylog no;\n'
+    )
+    return write(
+        conf,
+        conf.read_text().replace("options {\n", basics, 1) + "controls {};\nlogging { category default { null; }; };\n",
+    )
 
 
 def corefile(folder: Path, port: int, source: str, kind: str) -> str:
@@ -271,8 +327,12 @@ def corefile(folder: Path, port: int, source: str, kind: str) -> str:
 def make_forwarders(tools: Tools, folder: Path, names: int, workers: int) -> tuple[Server, list[Server]]:
     """An upstream that knows the names, and hcpnet and unbound, which know nothing but it."""
     zone = only_file(render(tools, folder, names, "zonefile", 53), "*.zone")
-    upstream = Server("upstream", UPSTREAM_PORT, ["nsd", "-d", "-c", nsd_conf(folder / "upstream", UPSTREAM_PORT, zone, 1)],
-                      log=str(folder / "log-upstream"))
+    upstream = Server(
+        "upstream",
+        UPSTREAM_PORT,
+        ["nsd", "-d", "-c", nsd_conf(folder / "upstream", UPSTREAM_PORT, zone, 1)],
+        log=str(folder / "log-upstream"),
+    )
     spec = {
         "apiVersion": "hostedcluster.densityops.com/v1alpha1",
         "kind": "DNSServer",
@@ -285,7 +345,9 @@ def make_forwarders(tools: Tools, folder: Path, names: int, workers: int) -> tup
         },
     }
     spec_file = write(folder / "forward.json", json.dumps(spec))
-    unbound = write(folder / "forward-unbound.conf", f"""
+    unbound = write(
+        folder / "forward-unbound.conf",
+        f"""
 server:
   interface: 127.0.0.1@5352
   do-not-query-localhost: no
@@ -295,9 +357,15 @@ server:
 forward-zone:
   name: "."
   forward-addr: 127.0.0.1@{UPSTREAM_PORT}
-""" + unbound_basics(workers))
+"""
+        + unbound_basics(workers),
+    )
     return upstream, [
-        Server("hcpnet", 5351, [tools.hcpnet, "up", "--no-watch", "--log-level", "error", "--state-dir", str(folder / "state"),
-                                spec_file], log=str(folder / "log-5351")),
+        Server(
+            "hcpnet",
+            5351,
+            [tools.hcpnet, "up", "--no-watch", "--log-level", "error", "--state-dir", str(folder / "state"), spec_file],
+            log=str(folder / "log-5351"),
+        ),
         Server("unbound", 5352, ["unbound", "-d", "-c", unbound], log=str(folder / "log-5352")),
     ]
