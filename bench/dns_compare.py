@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares hcpnet's DNS server with others on this machine and prints tables as Markdown; run by scripts/bench dns.
 
-Everything happens in a network namespace of its own, which ends with this program. Servers run on core 0, the generator
-on core 1. All servers of a set are up at once and asked in turn, so that what the machine does meanwhile meets all alike;
-a figure is the median of its rounds, a ratio the median of the ratios inside each round.
+Everything happens in a network namespace of its own, which ends with this program. Servers run on core 0, the
+generator on core 1. All servers of a set are up at once and asked in turn, so that what the machine does meanwhile
+meets all alike; a figure is the median of its rounds, a ratio the median of the ratios inside each round.
 """
 
 from __future__ import annotations
@@ -18,21 +18,23 @@ from pathlib import Path
 from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parent))
-from dns_peers import Server, Tools, make_forwarders, make_servers, name_of  # noqa: E402
+from dns_peers import Server, Tools, make_forwarders, make_servers, name_of
 
 PEERS = ["knot", "nsd", "unbound", "bind", "dnsmasq", "coredns hosts", "coredns file"]
 WINDOW = 192  # queries that are outstanding at once
 FAST = ["hcpnet", "knot", "nsd", "unbound"]
 
 
-def load(a, port: int, names: int, **options) -> dict:
+def load(a: argparse.Namespace, port: int, names: int, **options: float) -> dict:
+    """One run of the generator."""
     command = ["taskset", "-c", "1", a.load, "--port", str(port), "--names", str(names), "--seconds", str(a.seconds)]
     for key, value in options.items():
         command += [f"--{key}", str(value)]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def measure(a, server: Server, names: int, sockets: int) -> dict:
+def measure(a: argparse.Namespace, server: Server, names: int, sockets: int) -> dict:
+    """Rate and cost of one server in one run."""
     before = server.cpu_seconds()
     result = load(a, server.port, names, sockets=sockets)
     cpu = server.cpu_seconds() - before
@@ -43,7 +45,8 @@ def measure(a, server: Server, names: int, sockets: int) -> dict:
     }
 
 
-def alternate(a, servers: list[Server], names: int, sockets: int = 4) -> dict[str, list[dict]]:
+def alternate(a: argparse.Namespace, servers: list[Server], names: int, sockets: int = 4) -> dict[str, list[dict]]:
+    """All servers in turn, round after round."""
     rounds: dict[str, list[dict]] = {server.name: [] for server in servers}
     for server in servers:  # warm; one that answers wrongly measures nothing
         result = load(a, server.port, names, sockets=sockets)
@@ -57,13 +60,16 @@ def alternate(a, servers: list[Server], names: int, sockets: int = 4) -> dict[st
 
 
 def spread(values: list[float], form: str = "{:.0f}") -> str:
+    """The median, and what it lies between."""
     return f"{form.format(median(values))} ({form.format(min(values))} to {form.format(max(values))})"
 
 
 def print_rates(title: str, rounds: dict[str, list[dict]]) -> None:
+    """A table, the fastest first."""
     ours = rounds["hcpnet"]
     print(
-        f"\n### {title}\n\n| server | queries/s | hcpnet answers so many times as many | CPU us per query | of hcpnet's | wrong |"
+        f"\n### {title}\n\n| server | queries/s | hcpnet answers so many times as many "
+        "| CPU us per query | of hcpnet's | wrong |"
     )
     print("| --- | --- | --- | --- | --- | --- |")
     for name, theirs in sorted(rounds.items(), key=lambda item: -median(r["rate"] for r in item[1])):
@@ -80,6 +86,7 @@ def print_rates(title: str, rounds: dict[str, list[dict]]) -> None:
 
 
 def start_all(servers: list[Server], cores: str) -> list[Server]:
+    """Those that start; the others are named on standard error."""
     started = []
     for server in servers:
         try:
@@ -91,7 +98,8 @@ def start_all(servers: list[Server], cores: str) -> list[Server]:
     return started
 
 
-def rates(a, tools: Tools, names: int) -> dict[str, list[dict]]:
+def rates(a: argparse.Namespace, tools: Tools, names: int) -> dict[str, list[dict]]:
+    """Saturated rates, latencies and a check by dnsperf for one set of names."""
     with tempfile.TemporaryDirectory(prefix="hcpnet-bench-") as folder:
         servers = make_servers(tools, Path(folder), names, a.workers, ["hcpnet", *a.peers])
         try:
@@ -111,7 +119,7 @@ def rates(a, tools: Tools, names: int) -> dict[str, list[dict]]:
                 server.stop()
 
 
-def latencies(a, servers: list[Server], names: int, rounds: dict[str, list[dict]]) -> None:
+def latencies(a: argparse.Namespace, servers: list[Server], names: int, rounds: dict[str, list[dict]]) -> None:
     """All at the same rate: half of what the slowest of them can do."""
     rate = min(median(r["rate"] for r in rounds[s.name]) for s in servers) / 2
     found: dict[str, list[dict]] = {s.name: [] for s in servers}
@@ -123,7 +131,8 @@ def latencies(a, servers: list[Server], names: int, rounds: dict[str, list[dict]
     for name, results in found.items():
         lost = sum(r["asked"] - r["answered"] for r in results) / sum(r["asked"] for r in results)
         print(
-            f"| {name} | {spread([r['p50_us'] for r in results])} | {spread([r['p99_us'] for r in results])} | {lost:.4%} |"
+            f"| {name} | {spread([r['p50_us'] for r in results])} | {spread([r['p99_us'] for r in results])} "
+            f"| {lost:.4%} |"
         )
     sys.stdout.flush()
 
@@ -143,7 +152,8 @@ def check_with_dnsperf(folder: Path, servers: list[Server], names: int) -> None:
             print(f"dnsperf on {server.name}: {codes or out}", file=sys.stderr)
 
 
-def starts(a, tools: Tools) -> None:
+def starts(a: argparse.Namespace, tools: Tools) -> None:
+    """Start times and memory."""
     found: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
     for names in (20, 100_000):
         with tempfile.TemporaryDirectory(prefix="hcpnet-bench-") as folder:
@@ -172,7 +182,8 @@ def starts(a, tools: Tools) -> None:
     sys.stdout.flush()
 
 
-def forwarding(a, tools: Tools) -> None:
+def forwarding(a: argparse.Namespace, tools: Tools) -> None:
+    """Cached answers beside those of unbound."""
     names = 1000
     with tempfile.TemporaryDirectory(prefix="hcpnet-bench-") as folder:
         upstream, servers = make_forwarders(tools, Path(folder), names, a.workers)
@@ -188,6 +199,7 @@ def forwarding(a, tools: Tools) -> None:
 
 
 def main() -> None:
+    """Measures the parts that are asked for."""
     parser = argparse.ArgumentParser(prog="scripts/bench dns", description=__doc__)
     parser.add_argument("--build", default="build/release", help="folder of the programs")
     parser.add_argument("--coredns", required=True, help=argparse.SUPPRESS)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -20,15 +21,19 @@ UPSTREAM_PORT = 5300  # of the server that answers what is forwarded
 
 
 def address_of(index: int) -> str:
+    """The address of a name."""
     return f"10.{index >> 16}.{index >> 8 & 255}.{index & 255}"
 
 
 def name_of(index: int) -> str:
+    """The name of a number; all are equally long."""
     return f"host{index:06}.{ZONE}"
 
 
 @dataclass
 class Tools:
+    """Programs that are not on the path."""
+
     hcpnet: str
     dns_server: str
     coredns: str
@@ -62,6 +67,7 @@ class Server:
         return time.perf_counter() - begin
 
     def answers(self) -> bool:
+        """Whether it gives the right kind of answer now."""
         question = b"".join(bytes([len(label)]) + label.encode() for label in name_of(7).split(".")) + b"\0\0\1\0\1"
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.connect(("127.0.0.1", self.port))
@@ -87,13 +93,12 @@ class Server:
         return found
 
     def cpu_seconds(self) -> float:
+        """What it has used so far."""
         total = 0
         for pid in self.members():
             for task in Path(f"/proc/{pid}/task").iterdir():
-                try:
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                     total += int((task / "schedstat").read_text().split()[0])
-                except (FileNotFoundError, ProcessLookupError):
-                    pass
         return total / 1e9
 
     def memory_mb(self, what: str) -> float:
@@ -106,6 +111,7 @@ class Server:
         return total / 1024
 
     def stop(self) -> None:
+        """Ends it and all that it has started."""
         if self.process is None:
             return
         for ask in (signal.SIGTERM, signal.SIGKILL):
@@ -145,7 +151,7 @@ def write_spec(folder: Path, names: int, port: int) -> list[str]:
 
 
 def render(tools: Tools, folder: Path, names: int, target: str, port: int) -> Path:
-    """The folder where `hcpnet dns render` put what it wrote, for the first names; the others are added line by line."""
+    """The folder where `hcpnet dns render` put what it wrote, for the first names; the others are added."""
     output = folder / f"{target}-{port}"
     few = 20
     subprocess.run(
@@ -179,10 +185,12 @@ def render(tools: Tools, folder: Path, names: int, target: str, port: int) -> Pa
 
 
 def only_file(folder: Path, pattern: str) -> Path:
+    """The file of that pattern, of which there is one."""
     return sorted(folder.rglob(pattern))[0]
 
 
 def write(path: Path, text: str) -> str:
+    """Returns the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return str(path)
@@ -240,6 +248,7 @@ def make_servers(tools: Tools, folder: Path, names: int, workers: int, wanted: l
 
 
 def knot_conf(folder: Path, port: int, zone: Path, workers: int) -> str:
+    """Knot."""
     return write(
         folder / "knot.conf",
         f"""
@@ -261,6 +270,7 @@ zone:
 
 
 def nsd_conf(folder: Path, port: int, zone: Path, workers: int) -> str:
+    """NSD, whose rate limit is on unless told."""
     return write(
         folder / "nsd.conf",
         f"""
@@ -286,6 +296,7 @@ zone:
 
 
 def unbound_conf(tools: Tools, folder: Path, names: int, port: int, workers: int) -> str:
+    """As rendered, with one view for every client."""
     rendered = only_file(render(tools, folder, names, "unbound", port), "*.conf")
     # unbound has a rule of its own for 127.0.0.0/8, longer than the view's prefix.
     view = "server:\n  access-control-view: 127.0.0.0/8 vlan\n"
@@ -293,6 +304,7 @@ def unbound_conf(tools: Tools, folder: Path, names: int, port: int, workers: int
 
 
 def unbound_basics(workers: int) -> str:
+    """What a run in front needs."""
     return f"""
 server:
   num-threads: {workers}
@@ -309,6 +321,7 @@ remote-control:
 
 
 def bind_conf(tools: Tools, folder: Path, names: int, port: int) -> str:
+    """As rendered."""
     output = render(tools, folder, names, "bind", port)
     conf = output / "named.conf"
     basics = (
@@ -321,6 +334,7 @@ def bind_conf(tools: Tools, folder: Path, names: int, port: int) -> str:
 
 
 def corefile(folder: Path, port: int, source: str, kind: str) -> str:
+    """CoreDNS with one source of names."""
     return write(folder / f"Corefile-{kind}", f"{ZONE}:{port} {{\n bind 127.0.0.1\n {source}\n}}\n")
 
 
