@@ -23,8 +23,8 @@ struct Query {
   bool has_edns = false;
   bool dnssec_ok = false;
   bool asks_nsid = false;
-  ByteView cookie;         ///< data of the first COOKIE option
-  ByteView reply_options;  ///< what the OPT record of the reply is to hold
+  ByteView cookie;                         ///< data of the first COOKIE option
+  ByteView reply_options;                  ///< what the OPT record of the reply is to hold
   std::uint16_t udp_bytes = kMinUdpBytes;  ///< what the client takes over UDP, 512 or more
   Rcode verdict = Rcode::noerror;  ///< an error that the message alone decides, whoever asks and whatever is known
 
@@ -34,6 +34,11 @@ struct Query {
     return transport == Transport::tcp ? kMaxMessageBytes : std::min(udp_bytes, kMaxUdpBytes);
   }
 };
+
+/// Whether there is an additional record, where options would be: only then they are of interest.
+[[nodiscard]] inline bool may_have_options(ByteView bytes) noexcept {
+  return bytes.size() >= kHeaderBytes && (bytes[10] | bytes[11]) != 0;
+}
 
 /// Fills `query`; a reason when there is nothing that could be answered.
 [[nodiscard]] std::optional<DropReason> read_query(ByteView bytes, Query& query) noexcept;

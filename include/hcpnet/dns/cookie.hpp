@@ -36,8 +36,8 @@ enum class CookieState : std::uint8_t {
 [[nodiscard]] Cookie make_cookie(ByteView client_cookie, const IpAddress& client, std::uint32_t now,
                                  const CookieSecret& secret) noexcept;
 
-/// Judges the data of a COOKIE option. Cookies are valid from an hour back to five minutes ahead (RFC 9018 section 4.3).
-/// Precondition: is_cookie_length().
+/// Judges the data of a COOKIE option. Cookies are valid from an hour back to five minutes ahead (RFC 9018
+/// section 4.3). Precondition: is_cookie_length().
 [[nodiscard]] CookieState check_cookie(ByteView option, const IpAddress& client, std::uint32_t now,
                                        const CookieSecrets& secrets) noexcept;
 

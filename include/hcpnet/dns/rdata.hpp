@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-/// RDATA as text and back. Types written in their own form: A, AAAA, NS, CNAME, SOA, PTR, HINFO, MX, TXT, SRV, CAA, SVCB, HTTPS.
-/// Every other type has the generic form "\# LENGTH HEX" (RFC 3597 section 5).
+/// RDATA as text and back. Types written in their own form: A, AAAA, NS, CNAME, SOA, PTR, HINFO, MX, TXT, SRV, CAA,
+/// SVCB, HTTPS. Every other type has the generic form "\# LENGTH HEX" (RFC 3597 section 5).
 namespace hcpnet::dns {
 
 /// RDATA in presentation form. RDATA that is not what its type asks for is written in the generic form.
