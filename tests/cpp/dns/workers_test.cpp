@@ -202,9 +202,11 @@ TEST_F(DnsWorkers, LeaveTransfersToTheExecutor) {
   Config config = config_with();
   config.transfer.clients = {test::cidr("127.0.0.0/8")};
   start(config);
+  Message ixfr = make_query("blue.example", Type::ixfr);
+  ixfr.authority = {{name("blue.example"), Type::soa, kClassIn, 0, config.views[0].zones[0]->soa().rdata.front()}};
   const auto clients = make_clients();
   for (const auto& client : clients) {
-    const Message reply = client->ask(make_query("blue.example", Type::ixfr));
+    const Message reply = client->ask(ixfr);
     ASSERT_EQ(reply.answers.size(), 1U);  // over UDP the SOA alone
     EXPECT_EQ(reply.answers[0].type, Type::soa);
     EXPECT_EQ(client->ask(make_query("blue.example", Type::axfr)).rcode(), Rcode::refused);
