@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <boost/assert.hpp>
+#include <cstring>
 #include <hcpnet/dns/name.hpp>
 #include <string>
 
@@ -48,15 +50,50 @@ std::optional<char> take_character(std::string_view& text) {
   return static_cast<char>(value);
 }
 
-std::optional<std::string> take_label(std::string_view& text) {
-  std::string label;
+/// Appends the label at the front of `text` in wire form; false when it is none.
+bool take_label(std::string_view& text, std::string& wire) {
+  const std::size_t length_at = wire.size();
+  wire += '\0';
   while (!text.empty() && text.front() != '.') {
     const auto character = take_character(text);
-    if (!character) return std::nullopt;
-    label += *character;
+    if (!character) return false;
+    wire += *character;
   }
-  if (label.empty() || label.size() > Name::kMaxLabelBytes) return std::nullopt;
-  return label;
+  const std::size_t length = wire.size() - length_at - 1;
+  if (length == 0 || length > Name::kMaxLabelBytes) return false;
+  wire[length_at] = static_cast<char>(length);
+  return true;
+}
+
+bool equals_in_any_case(ByteView a, ByteView b) noexcept {
+  if (a.size() != b.size()) return false;
+  return std::memcmp(a.data(), b.data(), a.size()) == 0 || std::ranges::equal(a, b, {}, fold, fold);
+}
+
+/// Where the labels of a sound name begin.
+struct LabelStarts {
+  explicit LabelStarts(ByteView name) noexcept : wire(name) {
+    for (std::size_t at = 0; wire[at] != 0; at += 1 + std::size_t{wire[at]})
+      starts[count++] = static_cast<std::uint8_t>(at);
+  }
+  /// The bytes of a label: the first from the end is the one before the root.
+  [[nodiscard]] ByteView label_from_end(std::size_t i) const noexcept {
+    const std::size_t at = starts[count - i];
+    return wire.subspan(at + 1, wire[at]);
+  }
+
+  ByteView wire;
+  std::size_t count = 0;
+  std::array<std::uint8_t, FoldedName::kMaxLabels> starts;
+};
+
+std::strong_ordering compare_labels(ByteView a, ByteView b) noexcept {
+  const std::size_t common = std::min(a.size(), b.size());
+  if (std::memcmp(a.data(), b.data(), common) != 0) {  // mostly equal, and then this is enough
+    for (std::size_t i = 0; i < common; ++i)
+      if (const auto order = fold(a[i]) <=> fold(b[i]); order != 0) return order;
+  }
+  return a.size() <=> b.size();
 }
 
 }  // namespace
@@ -70,10 +107,9 @@ std::size_t Name::label_count() const noexcept {
 }
 
 bool Name::is_below_or_equal(const Name& ancestor) const noexcept {
-  const FoldedName folded(ancestor);
   ByteView rest = wire();
-  while (rest.size() > folded.wire().size()) rest = rest.subspan(first_label_bytes(rest));
-  return rest.size() == folded.wire().size() && equals_folded(rest.data(), folded.wire());
+  while (rest.size() > ancestor.wire_.size()) rest = rest.subspan(first_label_bytes(rest));
+  return equals_in_any_case(rest, ancestor.wire());
 }
 
 Name Name::parent() const {
@@ -105,21 +141,15 @@ std::string Name::to_string() const {
 }
 
 bool operator==(const Name& a, const Name& b) noexcept {
-  return a.wire_.size() == b.wire_.size() &&
-         std::ranges::equal(a.wire(), b.wire(), [](std::uint8_t x, std::uint8_t y) { return fold(x) == fold(y); });
+  return equals_in_any_case(a.wire(), b.wire());
 }
 
 std::strong_ordering operator<=>(const Name& a, const Name& b) noexcept {
-  const FoldedName left(a);
-  const FoldedName right(b);
-  const std::size_t common = std::min(left.label_count(), right.label_count());
-  for (std::size_t labels = 1; labels <= common; ++labels) {
-    const ByteView x = left.suffix(labels);
-    const ByteView y = right.suffix(labels);
-    const auto order = as_text(x.subspan(1, x.front())).compare(as_text(y.subspan(1, y.front())));
-    if (order != 0) return order <=> 0;
-  }
-  return left.label_count() <=> right.label_count();
+  const LabelStarts left(a.wire());
+  const LabelStarts right(b.wire());
+  for (std::size_t i = 1; i <= std::min(left.count, right.count); ++i)
+    if (const auto order = compare_labels(left.label_from_end(i), right.label_from_end(i)); order != 0) return order;
+  return left.count <=> right.count;
 }
 
 Result<Name> make_name(std::string wire) {
@@ -133,11 +163,9 @@ Result<Name> make_name(std::string wire) {
 Result<Name> parse_name(std::string_view text) {
   if (text == ".") return Name();
   std::string wire;
+  wire.reserve(std::min(text.size(), Name::kMaxBytes) + 2);
   while (!text.empty()) {
-    const auto label = take_label(text);
-    if (!label) return Errc::bad_name;
-    wire += static_cast<char>(label->size());
-    wire += *label;
+    if (!take_label(text, wire)) return Errc::bad_name;
     if (wire.size() >= Name::kMaxBytes) return Errc::bad_name;
     if (!text.empty()) text.remove_prefix(1);  // the dot
   }

@@ -35,6 +35,11 @@ struct Query {
   }
 };
 
+/// Whether there is an additional record, where options would be: only then they are of interest.
+[[nodiscard]] inline bool may_have_options(ByteView bytes) noexcept {
+  return bytes.size() >= kHeaderBytes && (bytes[10] | bytes[11]) != 0;
+}
+
 /// Fills `query`; a reason when there is nothing that could be answered.
 [[nodiscard]] std::optional<DropReason> read_query(ByteView bytes, Query& query) noexcept;
 

@@ -6,6 +6,7 @@
 #include <hcpnet/dns/responder.hpp>
 #include <hcpnet/net.hpp>
 #include <memory>
+#include <mutex>
 #include <span>
 
 #include "dns/transfer.hpp"
@@ -23,6 +24,9 @@ class QueryHandler {
     bool must_forward = false;   ///< call forward()
     bool must_transfer = false;  ///< over TCP: call begin_transfer()
   };
+  /// Held while the queries of one batch are handled: empty unless other threads want to change what they are answered
+  /// from.
+  virtual std::unique_lock<std::mutex> begin_batch() { return {}; }
   virtual Handled handle(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out) = 0;
   /// Returns the size of a reply in `out` when it is there at once, else 0, and `later` is called once, or never if the
   /// server stops.

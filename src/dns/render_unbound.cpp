@@ -32,6 +32,10 @@ class LocalZones {
   [[nodiscard]] bool starts_below_redirect(const Name& name) const { return redirects_.contains(name.parent()); }
 
   void write_rrset(const Name& owner, const RRset& set) {
+    if (set.type == Type::ns && owner != zone_.apex() && !owner.is_wildcard())
+      job_.warn("delegation",
+                "unbound answers these records and what is below, and does not refer, in view " + view_.name,
+                owner.to_string());
     for (const std::string& line : record_lines(owner.to_string(), set, set.ttl)) {
       // One kind of quotes encloses the record, so it must not be in it.
       if (!is_plain(owner) || line.find('\'') != std::string::npos)

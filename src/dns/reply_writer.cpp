@@ -74,6 +74,27 @@ bool ReplyWriter::add_rest(Section section, std::size_t before, Type type, std::
   return true;
 }
 
+bool ReplyWriter::add(Section section, std::size_t owner_at, const StoredRRset& rrset) noexcept {
+  const std::size_t before = writer_.size();
+  writer_.bytes(rrset.records);
+  if (!writer_.ok()) {
+    writer_.rewind(before);
+    return rrset.for_each([&](ByteView rdata) { return add(section, owner_at, rrset.type, rrset.ttl(), rdata); });
+  }
+  std::uint16_t& count = counts_[static_cast<std::size_t>(section)];
+  count = static_cast<std::uint16_t>(count + rrset.count);
+  rdata_at_ = before + StoredRRset::kRecordHeadBytes;
+  if (owner_at != kHeaderBytes) {
+    std::size_t at = before;
+    rrset.for_each([&](ByteView rdata) {
+      writer_.put_u16(at, static_cast<std::uint16_t>(0xc000 | owner_at));
+      at += StoredRRset::kRecordHeadBytes + rdata.size();
+      return true;
+    });
+  }
+  return true;
+}
+
 void ReplyWriter::clear() noexcept {
   writer_.rewind(kHeaderBytes + query_.question.size());
   counts_ = {};

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "dns/query.hpp"
+#include "dns/zone_store.hpp"
 
 namespace hcpnet::dns {
 
@@ -38,9 +39,11 @@ class ReplyWriter {
   bool add(Section section, std::size_t owner_at, Type type, std::uint32_t ttl, ByteView rdata) noexcept;
   /// The same with the owner in full.
   bool add_named(Section section, ByteView owner, Type type, std::uint32_t ttl, ByteView rdata) noexcept;
+  /// A whole RRset of class IN, whose owner stands at `owner_at`, or as much of it as fits: then false, and TC.
+  bool add(Section section, std::size_t owner_at, const StoredRRset& rrset) noexcept;
   /// What records may still take.
   [[nodiscard]] std::size_t room() const noexcept { return writer_.capacity() - writer_.size(); }
-  /// Where the RDATA of the last record begins.
+  /// Where the RDATA of the record, or of the first of the RRset, that was added last begins.
   [[nodiscard]] std::size_t rdata_at() const noexcept { return rdata_at_; }
   void set_authoritative() noexcept { flags_ |= flag::kAuthoritative; }
   void clear_authoritative() noexcept { flags_ = static_cast<std::uint16_t>(flags_ & ~flag::kAuthoritative); }

@@ -9,6 +9,7 @@
 #include "dns/referral.hpp"
 #include "dns/reply_options.hpp"
 #include "dns/reply_writer.hpp"
+#include "dns/zone_store.hpp"
 
 namespace hcpnet::dns {
 namespace {
@@ -17,17 +18,11 @@ namespace {
 constexpr std::string_view kMinimalAny{"\7RFC8482\0", 9};
 constexpr std::uint32_t kMinimalAnyTtl = 3600;
 
-bool add_rrset(ReplyWriter& reply, std::size_t owner_at, const RRset& rrset) noexcept {
-  return std::ranges::all_of(rrset.rdata, [&](const std::string& rdata) {
-    return reply.add(Section::answer, owner_at, rrset.type, rrset.ttl, as_bytes(rdata));
-  });
-}
-
 /// RFC 2308 section 3: the SOA in the authority section says for how long there is nothing. Its owner is the end of the
 /// name asked.
 void add_soa(ReplyWriter& reply, const Zone& zone, const FoldedName& name, std::size_t name_at) noexcept {
   const std::size_t apex_at = name_at + name.wire().size() - zone.apex().wire().size();
-  reply.add(Section::authority, apex_at, Type::soa, zone.negative_ttl(), as_bytes(zone.soa().rdata.front()));
+  reply.add(Section::authority, apex_at, Type::soa, zone.negative_ttl(), zone.soa_rdata());
 }
 
 /// RFC 1034 section 4.3.2, steps 3 and 4, along CNAMEs for as long as they lead into zones of the view.
@@ -49,14 +44,14 @@ class Search {
         refer(*cut, *name);
         return Rcode::noerror;
       }
-      const Zone::Found found = zone->find(*name, query_.type);
+      const ZoneMatch found = zone->find(*name, query_.type);
       if (found.outcome != Zone::Outcome::answer) {
         add_soa(reply_, *zone, *name, name_at_);
         const bool exists = found.outcome == Zone::Outcome::nodata;
         kind_ = exists ? ReplyKind::nodata : ReplyKind::nxdomain;
         return exists ? Rcode::noerror : Rcode::nxdomain;
       }
-      if (was_followed(*found.rrset) || !add(*found.rrset) || !follow(*found.rrset)) return Rcode::noerror;
+      if (was_followed(found.rrset) || !add(found.rrset) || !follow(found.rrset)) return Rcode::noerror;
       name = &target_;
       zone = view_.find(target_);
     }
@@ -73,24 +68,24 @@ class Search {
     add_referral(reply_, cut, name_at_ + name.wire().size() - cut.name_servers.owner.wire().size());
   }
 
-  bool add(const RRset& rrset) noexcept {
+  bool add(const StoredRRset& rrset) noexcept {
     if (query_.type == Type::any && rrset.type != Type::cname)
       return reply_.add(Section::answer, name_at_, Type::hinfo, kMinimalAnyTtl, as_bytes(kMinimalAny));
-    return add_rrset(reply_, name_at_, rrset);
+    return reply_.add(Section::answer, name_at_, rrset);
   }
 
-  [[nodiscard]] bool was_followed(const RRset& rrset) const noexcept {
+  [[nodiscard]] bool was_followed(const StoredRRset& rrset) const noexcept {
     const auto end = followed_.begin() + static_cast<std::ptrdiff_t>(hops_);
-    return std::find(followed_.begin(), end, &rrset) != end;
+    return std::find(followed_.begin(), end, rrset.records.data()) != end;
   }
 
   /// Whether the answer goes on at the target of `rrset`.
-  bool follow(const RRset& rrset) noexcept {
+  bool follow(const StoredRRset& rrset) noexcept {
     if (rrset.type != Type::cname || query_.type == Type::cname || query_.type == Type::any) return false;
     if (hops_ == kMaxCnameHops) return false;
-    followed_[hops_++] = &rrset;
+    followed_[hops_++] = rrset.records.data();
     name_at_ = reply_.rdata_at();
-    return target_.read(as_bytes(rrset.rdata.front())) != 0;
+    return target_.read(rrset.front()) != 0;
   }
 
   const Query& query_;
@@ -98,7 +93,7 @@ class Search {
   ReplyWriter& reply_;
   FoldedName target_;
   std::size_t name_at_ = kHeaderBytes;
-  std::array<const RRset*, kMaxCnameHops> followed_;
+  std::array<const std::uint8_t*, kMaxCnameHops> followed_;
   std::size_t hops_ = 0;
   ReplyKind kind_ = ReplyKind::answer;
 };

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/post.hpp>
@@ -13,14 +15,17 @@
 #include "dns/forwarder.hpp"
 #include "dns/notifier.hpp"
 #include "dns/own_addresses.hpp"
+#include "dns/query.hpp"
 #include "dns/query_handler.hpp"
 #include "dns/random_source.hpp"
 #include "dns/rate_limiter.hpp"
 #include "dns/server_cookies.hpp"
+#include "dns/snapshot.hpp"
 #include "dns/tcp_listener.hpp"
 #include "dns/tcp_session.hpp"
 #include "dns/transfer.hpp"
 #include "dns/udp_listener.hpp"
+#include "dns/udp_worker.hpp"
 
 namespace hcpnet::dns {
 namespace {
@@ -28,21 +33,10 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::system_error;
 
-/// What answers come from; replaced whole.
-struct Snapshot {
-  Config config;
-  ViewSet views;
-};
-
 std::shared_ptr<const Snapshot> make_snapshot(Config config) {
   check_config(config).value();
   auto views = ViewSet::make(config.views).value();
   return std::make_shared<const Snapshot>(Snapshot{std::move(config), std::move(views)});
-}
-
-/// Whether there is an additional record, where options would be: only then the time is of interest.
-bool may_have_options(ByteView query) noexcept {
-  return query.size() >= kHeaderBytes && (query[10] | query[11]) != 0;
 }
 
 std::uint32_t seconds_since_1970(const Clock& clock) {
@@ -68,12 +62,23 @@ void set_serials(Config& config, const Snapshot* before, std::uint32_t now) {
     for (auto& zone : view.zones) zone = with_current_serial(zone, find_zone(before, view.name, zone->apex()), now);
 }
 
+/// Building large zones takes several times their memory, in small pieces that the C library keeps for later.
+void give_back_memory(const Config& config) noexcept {
+  constexpr std::size_t kLargeBytes = std::size_t{1} << 20;
+  std::size_t bytes = 0;
+  for (const View& view : config.views)
+    for (const auto& zone : view.zones) bytes += zone->size_bytes();
+#ifdef __GLIBC__
+  if (bytes >= kLargeBytes) malloc_trim(0);
+#endif
+}
+
 /// How often the system may choose a UDP port whose TCP twin is taken.
 constexpr int kPortAttempts = 32;
 
 }  // namespace
 
-struct Server::Impl final : QueryHandler {
+struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::Impl> {
   Impl(asio::any_io_executor on, ServerOptions with)
       : executor(std::move(on)),
         options(std::move(with)),
@@ -83,6 +88,7 @@ struct Server::Impl final : QueryHandler {
   ~Impl() { close(); }
 
   void start(Config config);
+  void make_workers();
   void bind(const Endpoint& configured);
   void replace(Config config);
   void adopt(std::shared_ptr<const Snapshot> next);
@@ -92,6 +98,7 @@ struct Server::Impl final : QueryHandler {
   void close();
   ServerStats stats() const;
   void add_forwarding(ServerStats& stats) const;
+  void receive(ByteView query, const IpAddress& client, const ReplyLater& later);
 
   Handled handle(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out) override;
   Handled answer_from_cache(ByteView query, Transport transport, std::span<std::uint8_t> out);
@@ -126,6 +133,7 @@ struct Server::Impl final : QueryHandler {
   TcpSessions sessions;
   std::vector<std::shared_ptr<UdpListener>> udp;
   std::vector<std::shared_ptr<TcpListener>> tcp;
+  std::vector<std::unique_ptr<UdpWorker>> workers;  ///< besides the executor's thread
   std::vector<BoundListener> bound;
 
   std::array<std::uint64_t, 2> queries{};     ///< by Transport
@@ -149,16 +157,28 @@ void Server::Impl::start(Config config) {
   set_serials(config, nullptr, seconds_since_1970(*options.clock));
   auto next = make_snapshot(std::move(config));
   try {
+    make_workers();
     for (const Endpoint& listener : next->config.listeners) bind(listener);
     refuse_own_upstreams(next->config.forwarding);
+    adopt(std::move(next));
+    for (const auto& worker : workers) worker->start();
   } catch (...) {
     close();
+    workers.clear();
     bound.clear();
     throw;
   }
-  adopt(std::move(next));
   for (const auto& listener : udp) listener->start();
   for (const auto& listener : tcp) listener->start();
+  give_back_memory(snapshot->config);
+}
+
+void Server::Impl::make_workers() {
+  for (std::size_t i = 1; i < options.workers; ++i)
+    workers.push_back(std::make_unique<UdpWorker>(
+        executor, [weak = weak_from_this()](ByteView query, const IpAddress& client, const ReplyLater& later) {
+          if (const auto self = weak.lock()) self->receive(query, client, later);
+        }));
 }
 
 void Server::Impl::bind(const Endpoint& configured) {
@@ -168,10 +188,14 @@ void Server::Impl::bind(const Endpoint& configured) {
   for (int attempt = 1;; ++attempt) {
     const char* protocol = "UDP ";
     try {
-      auto datagrams = std::make_shared<UdpListener>(executor, wanted, *this, *batch);
+      const PortSharing sharing = workers.empty() ? PortSharing::exclusive : PortSharing::shared;
+      auto datagrams = std::make_shared<UdpListener>(executor, wanted, sharing, *this, *batch);
       const Endpoint same_port{wanted.address, datagrams->port()};
       protocol = "TCP ";
+      // Shared or not, the TCP port is ours alone, and so nobody else's server can share the UDP port unnoticed.
       auto streams = std::make_shared<TcpListener>(executor, same_port, sessions);
+      protocol = "UDP ";
+      for (const auto& worker : workers) worker->bind(same_port);
       udp.push_back(std::move(datagrams));
       tcp.push_back(std::move(streams));
       bound.push_back({configured, same_port});
@@ -200,10 +224,15 @@ void Server::Impl::replace(Config config) {
   auto next = make_snapshot(std::move(config));
   refuse_own_upstreams(next->config.forwarding);
   adopt(std::move(next));
+  give_back_memory(snapshot->config);
 }
 
 void Server::Impl::adopt(std::shared_ptr<const Snapshot> next) {
   for (std::size_t i = 0; i < view_queries.size(); ++i) earlier_views[snapshot->views[i].name()] += view_queries[i];
+  for (const auto& worker : workers) {
+    const std::vector<std::uint64_t> counted = worker->replace(next);
+    for (std::size_t i = 0; i < view_queries.size(); ++i) earlier_views[snapshot->views[i].name()] += counted[i];
+  }
   view_queries.assign(next->views.size(), 0);
   const auto before = std::exchange(snapshot, std::move(next));
   notify_of_changes(before.get());
@@ -228,6 +257,7 @@ void Server::Impl::use_forwarding(const Forwarding& wanted) {
 }
 
 void Server::Impl::close() {
+  for (const auto& worker : workers) worker->stop();
   for (const auto& listener : udp) listener->close();
   for (const auto& listener : tcp) listener->close();
   udp.clear();
@@ -245,8 +275,7 @@ QueryHandler::Handled Server::Impl::handle(ByteView query, const IpAddress& clie
   ++queries[static_cast<std::size_t>(transport)];
   const auto position = snapshot->views.find(client);
   ++(position ? view_queries[*position] : no_view);
-  QueryContext context{position ? &snapshot->views[*position] : nullptr, transport, forwarder != nullptr};
-  context.identity = &snapshot->config.identity;
+  QueryContext context = snapshot->context(position, transport);
   if (snapshot->config.cookies && may_have_options(query)) {
     context.client = client;
     context.now = seconds_since_1970(*options.clock);
@@ -363,19 +392,34 @@ void Server::Impl::count_reply(ByteView reply) noexcept {
   ++responses[reply[3] & flag::kRcode];
 }
 
+/// What a worker has passed on is seen here as if it had come to this thread.
+void Server::Impl::receive(ByteView query, const IpAddress& client, const ReplyLater& later) {
+  if (udp.empty()) return;  // closed
+  std::array<std::uint8_t, kMaxUdpBytes> out;
+  Handled handled = handle(query, client, Transport::udp, out);
+  if (handled.must_forward) handled.bytes = forward(query, Transport::udp, out, later);
+  if (handled.bytes > 0) later(ByteView(out).first(handled.bytes));
+}
+
 ServerStats Server::Impl::stats() const {
   ServerStats stats;
-  stats.queries_udp = queries[static_cast<std::size_t>(Transport::udp)];
+  WorkerCounters total;
+  total.views.resize(view_queries.size());
+  for (const auto& worker : workers) total += worker->counters();
+  stats.queries_udp = queries[static_cast<std::size_t>(Transport::udp)] + total.queries;
   stats.queries_tcp = queries[static_cast<std::size_t>(Transport::tcp)];
   for (std::size_t code = 0; code < responses.size(); ++code)
-    if (responses[code] > 0) stats.responses[to_string(static_cast<Rcode>(code))] = responses[code];
+    if (const std::uint64_t count = responses[code] + total.responses[code]; count > 0)
+      stats.responses[to_string(static_cast<Rcode>(code))] = count;
   stats.by_view = earlier_views;
-  for (std::size_t i = 0; i < view_queries.size(); ++i) stats.by_view[snapshot->views[i].name()] += view_queries[i];
-  if (no_view > 0) stats.by_view[""] = no_view;
+  for (std::size_t i = 0; i < view_queries.size(); ++i)
+    stats.by_view[snapshot->views[i].name()] += view_queries[i] + total.views[i];
+  if (no_view + total.no_view > 0) stats.by_view[""] = no_view + total.no_view;
   for (std::size_t i = 0; i < dropped.size(); ++i)
-    stats.dropped[std::string(to_string(static_cast<DropReason>(i)))] = dropped[i];
-  stats.dropped["oversize"] = oversize;
-  stats.dropped["send_failed"] = send_failures;
+    stats.dropped[std::string(to_string(static_cast<DropReason>(i)))] = dropped[i] + total.dropped[i];
+  stats.dropped["oversize"] = oversize + total.oversize;
+  stats.dropped["send_failed"] = send_failures + total.send_failures;
+  stats.dropped["handover_limit"] = total.handover_refused;
   stats.dropped["transfer_refused"] = transfers_refused;
   stats.dropped["notify_limit"] = notifier->counters().limited;
   stats.transfers = transfers;

@@ -31,8 +31,8 @@ class ShortOwner {
   std::size_t size_ = 0;
 };
 
-std::uint32_t serial_in(const std::string& soa) noexcept {
-  return soa.size() < kSoaNumbersBytes ? 0 : ByteReader(as_bytes(soa).last(kSoaNumbersBytes)).u32();
+std::uint32_t serial_in(ByteView soa) noexcept {
+  return soa.size() < kSoaNumbersBytes ? 0 : ByteReader(soa.last(kSoaNumbersBytes)).u32();
 }
 
 void put_serial(std::string& soa, std::uint32_t serial) {
@@ -57,7 +57,7 @@ std::optional<std::uint32_t> clients_serial(ByteView query, const Name& apex) {
   const auto message = parse_message(query);
   if (!message) return std::nullopt;
   for (const Record& record : message->authority)
-    if (record.type == Type::soa && record.owner == apex) return serial_in(record.rdata);
+    if (record.type == Type::soa && record.owner == apex) return serial_in(as_bytes(record.rdata));
   return std::nullopt;
 }
 
@@ -127,7 +127,7 @@ TransferStart start_transfer(ByteView bytes, Transport transport, const ViewZone
 }
 
 std::uint32_t serial_of(const Zone& zone) noexcept {
-  return serial_in(zone.soa().rdata.front());
+  return serial_in(zone.soa_rdata());
 }
 
 bool is_later_serial(std::uint32_t a, std::uint32_t b) noexcept {

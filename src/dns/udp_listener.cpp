@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dns/udp_listener.hpp"
 
+#include <netinet/udp.h>
+
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
@@ -52,15 +54,40 @@ void keep_only_address(msghdr& message) noexcept {
   }
 }
 
+constexpr std::size_t kSegmentSizeBytes = CMSG_SPACE(sizeof(std::uint16_t));
+
+/// What tells the kernel to cut the data of `train` into datagrams, behind what control messages there are.
+void append_segment_size(msghdr& train, UdpBatch::TrainControl& control, std::size_t bytes) noexcept {
+  const std::size_t before = train.msg_controllen;
+  if (before > 0) std::memcpy(control.data(), train.msg_control, before);
+  cmsghdr head{};
+  head.cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
+  head.cmsg_level = SOL_UDP;
+  head.cmsg_type = UDP_SEGMENT;
+  const auto size = static_cast<std::uint16_t>(bytes);
+  std::memcpy(control.data() + before, &head, sizeof head);
+  std::memcpy(control.data() + before + CMSG_LEN(0), &size, sizeof size);
+  train.msg_control = control.data();
+  train.msg_controllen = before + kSegmentSizeBytes;
+}
+
+bool has_same_addresses(const msghdr& a, const msghdr& b) noexcept {
+  return a.msg_namelen == b.msg_namelen && std::memcmp(a.msg_name, b.msg_name, a.msg_namelen) == 0 &&
+         a.msg_controllen == b.msg_controllen &&
+         (a.msg_controllen == 0 || std::memcmp(a.msg_control, b.msg_control, a.msg_controllen) == 0);
+}
+
 }  // namespace
 
-UdpListener::UdpListener(asio::any_io_executor executor, const Endpoint& at, QueryHandler& handler, UdpBatch& batch)
+UdpListener::UdpListener(asio::any_io_executor executor, const Endpoint& at, PortSharing sharing, QueryHandler& handler,
+                         UdpBatch& batch)
     : socket_(executor), handler_(handler), batch_(batch), is_wildcard_(at.address.is_unspecified()) {
   const bool is_v4 = at.address.is_v4();
   socket_.open(is_v4 ? udp::v4() : udp::v6());
   if (!is_v4) socket_.set_option(asio::ip::v6_only(true));
   if (is_wildcard_ && is_v4) enable(socket_.native_handle(), IPPROTO_IP, IP_PKTINFO, "IP_PKTINFO");
   if (is_wildcard_ && !is_v4) enable(socket_.native_handle(), IPPROTO_IPV6, IPV6_RECVPKTINFO, "IPV6_RECVPKTINFO");
+  if (sharing == PortSharing::shared) enable(socket_.native_handle(), SOL_SOCKET, SO_REUSEPORT, "SO_REUSEPORT");
   ignore_path_mtu(socket_.native_handle(), is_v4);
   socket_.bind({to_asio(at.address), at.port});
   socket_.non_blocking(true);
@@ -108,6 +135,8 @@ std::size_t UdpListener::receive() {
 
 /// Works out the replies to the received queries; returns how many there are to send.
 std::size_t UdpListener::answer(std::size_t count) {
+  if (count == 0) return 0;
+  const auto held = handler_.begin_batch();
   std::size_t replies = 0;
   for (std::size_t i = 0; i < count; ++i) {
     mmsghdr& received = batch_.received[i];
@@ -159,16 +188,58 @@ bool UdpListener::forward(const mmsghdr& received, ByteView query, std::size_t r
 }
 
 void UdpListener::send(std::size_t count) {
-  for (std::size_t sent = 0; sent < count;) {
+  const std::size_t messages = join_trains(count);
+  for (std::size_t sent = 0; sent < messages;) {
     const int done = sendmmsg(socket_.native_handle(), batch_.replies.data() + sent,
-                              static_cast<unsigned>(count - sent), MSG_DONTWAIT);
+                              static_cast<unsigned>(messages - sent), MSG_DONTWAIT);
     if (done > 0) {
       sent += static_cast<std::size_t>(done);
       continue;
     }
     // The first of them could not be sent (no route, or no room): the client asks again; the others have their chance.
-    handler_.on_send_failure();
-    ++sent;
+    const msghdr& refused = batch_.replies[sent++].msg_hdr;
+    if (refused.msg_iovlen > 1)
+      send_one_by_one(refused);
+    else
+      handler_.on_send_failure();
+  }
+}
+
+/// Returns how many messages are left of `count` replies.
+std::size_t UdpListener::join_trains(std::size_t count) {
+  std::size_t messages = 0;
+  for (std::size_t i = 0; i < count; ++messages) {
+    const std::size_t end = can_join_ ? find_train_end(i, count) : i + 1;
+    batch_.replies[messages] = batch_.replies[i];
+    if (end - i > 1) {
+      msghdr& train = batch_.replies[messages].msg_hdr;
+      train.msg_iovlen = end - i;  // the data of neighbours are neighbours
+      append_segment_size(train, batch_.train_controls[messages], batch_.reply_data[i].iov_len);
+    }
+    i = end;
+  }
+  return messages;
+}
+
+/// A train goes to one address from one address, and all but its last datagram have the same size.
+std::size_t UdpListener::find_train_end(std::size_t begin, std::size_t count) const noexcept {
+  const std::size_t size = batch_.reply_data[begin].iov_len;
+  std::size_t end = begin + 1;
+  while (end < count && batch_.reply_data[end].iov_len <= size &&
+         has_same_addresses(batch_.replies[begin].msg_hdr, batch_.replies[end].msg_hdr))
+    if (batch_.reply_data[end++].iov_len < size) break;
+  return end;
+}
+
+/// Where trains can't be sent (a device without checksums, a very small MTU) there are none from now on.
+void UdpListener::send_one_by_one(const msghdr& train) {
+  if (errno != EAGAIN && errno != ENOBUFS) can_join_ = false;
+  for (std::size_t i = 0; i < train.msg_iovlen; ++i) {
+    msghdr single = train;
+    single.msg_iov = train.msg_iov + i;
+    single.msg_iovlen = 1;
+    single.msg_controllen -= kSegmentSizeBytes;
+    if (sendmsg(socket_.native_handle(), &single, MSG_DONTWAIT) < 0) handler_.on_send_failure();
   }
 }
 

@@ -3,11 +3,12 @@
 #include <boost/assert.hpp>
 #include <hcpnet/bytes.hpp>
 #include <hcpnet/dns/zone.hpp>
+#include <mutex>
 #include <ranges>
 
 #include "dns/delegations.hpp"
 #include "dns/folded_name.hpp"
-#include "dns/zone_index.hpp"
+#include "dns/zone_store.hpp"
 
 namespace hcpnet::dns {
 namespace {
@@ -62,6 +63,7 @@ void merge_equal(std::vector<RRset>& rrsets) {
   }
   rrsets.erase(rrsets.begin() + static_cast<std::ptrdiff_t>(kept), rrsets.end());
   for (RRset& set : rrsets) {
+    if (set.rdata.size() == 1) continue;
     std::ranges::sort(set.rdata);
     const auto repeated = std::ranges::unique(set.rdata);
     set.rdata.erase(repeated.begin(), repeated.end());
@@ -70,8 +72,9 @@ void merge_equal(std::vector<RRset>& rrsets) {
 
 std::vector<RRset> in_order(const Name& apex, std::vector<RRset> rrsets, std::uint32_t serial) {
   BOOST_ASSERT(std::ranges::all_of(rrsets, [&](const RRset& set) { return set.owner.is_below_or_equal(apex); }));
-  if (!has_soa(apex, rrsets)) rrsets.push_back(make_soa(apex, serial));
-  std::ranges::sort(rrsets, is_before);
+  std::erase_if(rrsets, [](const RRset& set) { return set.rdata.empty(); });
+  if (!has_soa(apex, rrsets)) rrsets.insert(rrsets.begin(), make_soa(apex, serial));
+  if (!std::ranges::is_sorted(rrsets, is_before)) std::ranges::sort(rrsets, is_before);  // files mostly are
   merge_equal(rrsets);
   return rrsets;
 }
@@ -86,57 +89,64 @@ std::uint32_t negative_ttl_of(const RRset& soa) {
 }  // namespace
 
 struct Zone::Impl {
-  Impl(Name name, std::vector<RRset> records, std::uint32_t serial, Availability state)
+  Impl(Name name, const std::vector<RRset>& records, Availability state)
       : apex(std::move(name)),
-        rrsets(in_order(apex, std::move(records), serial)),
-        index(apex, rrsets),
-        delegations(apex, rrsets),
-        negative_ttl(negative_ttl_of(rrsets.front())),
+        soa_rdata(records.front().rdata.front()),
+        store(apex, records),
+        delegations(apex, records),
+        negative_ttl(negative_ttl_of(records.front())),
         availability(state) {}
 
   Name apex;
-  std::vector<RRset> rrsets;
-  ZoneIndex index;
+  std::string soa_rdata;
+  ZoneStore store;
   Delegations delegations;
   std::uint32_t negative_ttl;
   Availability availability;
+  // Lookups need none of this, and for many zones nobody ever asks.
+  mutable std::once_flag unpacked_once;
+  mutable std::vector<RRset> unpacked;
 };
 
-Zone::Zone(Name apex, std::vector<RRset> rrsets, std::uint32_t serial, Availability availability)
-    : impl_(std::make_unique<const Impl>(std::move(apex), std::move(rrsets), serial, availability)) {}
+Zone::Zone(Name apex, std::vector<RRset> rrsets, std::uint32_t serial, Availability availability) {
+  const std::vector<RRset> ordered = in_order(apex, std::move(rrsets), serial);
+  impl_ = std::make_unique<const Impl>(std::move(apex), ordered, availability);
+}
 Zone::~Zone() = default;
 
 const Name& Zone::apex() const noexcept {
   return impl_->apex;
 }
-const RRset& Zone::soa() const noexcept {
-  return impl_->rrsets.front();
+ByteView Zone::soa_rdata() const noexcept {
+  return as_bytes(impl_->soa_rdata);
 }
-const std::vector<RRset>& Zone::rrsets() const noexcept {
-  return impl_->rrsets;
+const RRset& Zone::soa() const {
+  return rrsets().front();
+}
+const std::vector<RRset>& Zone::rrsets() const {
+  std::call_once(impl_->unpacked_once, [this] { impl_->unpacked = impl_->store.unpack(); });
+  return impl_->unpacked;
 }
 bool Zone::is_available() const noexcept {
   return impl_->availability == Availability::available;
+}
+std::size_t Zone::size_bytes() const noexcept {
+  return impl_->store.size_bytes();
 }
 std::uint32_t Zone::negative_ttl() const noexcept {
   return impl_->negative_ttl;
 }
 
-Zone::Found Zone::find(const Name& name, Type type) const noexcept {
+Zone::Found Zone::find(const Name& name, Type type) const {
   const FoldedName folded(name);
   if (const Delegation* cut = find_delegation(folded, type)) return {Outcome::referral, &cut->name_servers, false};
-  return find(folded, type);
+  const ZoneMatch match = find(folded, type);
+  const RRset* rrset = match.outcome == Outcome::answer ? &rrsets()[match.position] : nullptr;
+  return {match.outcome, rrset, match.from_wildcard};
 }
 
-Zone::Found Zone::find(const FoldedName& name, Type type) const noexcept {
-  const ZoneIndex::Owner owner = impl_->index.find(name);
-  if (!owner.exists) return {};
-  for (const RRset& set : std::span(impl_->rrsets).subspan(owner.first, owner.count)) {
-    // RFC 1034 section 3.6.2: a CNAME answers for every type but its own, which the comparison finds anyway.
-    if (set.type == type || set.type == Type::cname || type == Type::any)
-      return {Outcome::answer, &set, owner.is_wildcard};
-  }
-  return {Outcome::nodata, nullptr, owner.is_wildcard};
+ZoneMatch Zone::find(const FoldedName& name, Type type) const noexcept {
+  return impl_->store.find(name, type);
 }
 
 const Delegation* Zone::find_delegation(const FoldedName& name, Type type) const noexcept {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <hcpnet/bytes.hpp>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/zone_file.hpp>
-#include <map>
-#include <set>
+#include <limits>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "dns/rdata_text.hpp"
 #include "dns/zone_lexer.hpp"
@@ -25,6 +26,7 @@ bool is_word(const ZoneToken& token, std::string_view word) {
 }
 
 bool is_class(const ZoneToken& token) {
+  if (token.text.size() != 2) return false;
   return is_word(token, "IN") || is_word(token, "CH") || is_word(token, "HS") || is_word(token, "CS");
 }
 
@@ -33,6 +35,49 @@ std::string printable(std::string_view text) {
   for (const char c : text.substr(0, kMaxFoundBytes)) shown += c >= 0x20 && c < 0x7f ? c : '?';
   return shown;
 }
+
+/// Finds the RRset of an owner and type among those of a file. As long as they come in canonical order, as a renderer
+/// writes them, the last one tells; after that there are numbers in a table at most half full.
+class RRsetIndex {
+ public:
+  /// Where in `rrsets` it is; rrsets.size(), which the caller has to add, when it is not there.
+  std::size_t find_or_add(const std::vector<RRset>& rrsets, const Name& owner, Type type) {
+    if (is_ordered_) {
+      if (rrsets.empty()) return 0;
+      const RRset& last = rrsets.back();
+      const auto order = last.owner <=> owner;
+      if (order < 0 || (order == 0 && rank(last.type) < rank(type))) return rrsets.size();
+      if (order == 0 && last.type == type) return rrsets.size() - 1;
+      is_ordered_ = false;
+    }
+    if (2 * (rrsets.size() + 1) > slots_.size()) grow(rrsets);
+    std::uint32_t& slot = find(rrsets, owner, type);
+    if (slot == kNone) slot = static_cast<std::uint32_t>(rrsets.size());
+    return slot;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  static std::uint32_t rank(Type type) noexcept { return type == Type::soa ? 0 : static_cast<std::uint32_t>(type); }
+
+  std::uint32_t& find(const std::vector<RRset>& rrsets, const Name& owner, Type type) {
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t at = std::hash<Name>{}(owner) + 31 * static_cast<std::size_t>(type);; ++at) {
+      std::uint32_t& slot = slots_[at & mask];
+      if (slot == kNone || (rrsets[slot].type == type && rrsets[slot].owner == owner)) return slot;
+    }
+  }
+  void grow(const std::vector<RRset>& rrsets) {
+    slots_.assign(4 * (rrsets.size() + 4), kNone);
+    slots_.resize(std::bit_ceil(slots_.size()), kNone);
+    for (std::size_t i = 0; i < rrsets.size(); ++i)
+      find(rrsets, rrsets[i].owner, rrsets[i].type) = static_cast<std::uint32_t>(i);
+  }
+
+  bool is_ordered_ = true;
+  std::vector<std::uint32_t> slots_;
+};
 
 class Parser {
  public:
@@ -54,13 +99,6 @@ class Parser {
   struct Place {
     std::uint32_t line = 0, column = 0;
   };
-  using Key = std::pair<Name, Type>;
-  struct KeyHash {
-    std::size_t operator()(const Key& key) const noexcept {
-      return std::hash<Name>{}(key.first) * 31 + static_cast<std::size_t>(key.second);
-    }
-  };
-
   void problem(Severity severity, Place where, const char* code, std::string message, std::string_view found = {},
                std::string expected = {}) {
     problems_.add({severity,
@@ -178,13 +216,13 @@ class Parser {
       return error(where, "zone-too-large", "more than " + std::to_string(limits_.max_records) + " records");
     }
     const Place place{where.line, where.column};
-    const auto [found, is_new] = index_.try_emplace(Key{*owner_, type}, zone_.rrsets.size());
-    if (is_new) {
+    const std::size_t position = index_.find_or_add(zone_.rrsets, *owner_, type);
+    if (position == zone_.rrsets.size()) {
       zone_.rrsets.push_back({*owner_, type, ttl, {}});
       places_.push_back(place);
     }
-    RRset& set = zone_.rrsets[found->second];
-    if (!seen_.insert(std::to_string(found->second) + '/' + rdata).second)
+    RRset& set = zone_.rrsets[position];
+    if (was_given(set, position, rdata))
       return problem(Severity::warning, place, "zone-duplicate", "the record was given before");
     if (type == Type::soa && !set.rdata.empty()) return error(where, "zone-soa", "a second SOA");
     if (type == Type::cname && !set.rdata.empty()) return error(where, "zone-cname", "a second CNAME at one owner");
@@ -194,6 +232,15 @@ class Parser {
       set.ttl = std::min(set.ttl, ttl);
     }
     set.rdata.push_back(std::move(rdata));
+  }
+
+  /// Few are compared one by one; many have a table of their own, so that the work stays linear.
+  bool was_given(const RRset& set, std::size_t position, const std::string& rdata) {
+    static constexpr std::size_t kFew = 16;
+    if (set.rdata.size() < kFew) return std::ranges::find(set.rdata, rdata) != set.rdata.end();
+    auto& given = given_[position];
+    if (given.empty()) given.insert(set.rdata.begin(), set.rdata.end());
+    return !given.insert(rdata).second;
   }
 
   void check_zone() {
@@ -212,12 +259,17 @@ class Parser {
     }
     zone_.apex = soa->owner;
     zone_.serial = ByteReader(as_bytes(soa->rdata.front()).last(20)).u32();
-    std::map<Name, std::size_t> types_at;
-    for (const RRset& set : zone_.rrsets) ++types_at[set.owner];
-    for (std::size_t i = 0; i < zone_.rrsets.size(); ++i) check_rrset(zone_.rrsets[i], places_[i], types_at);
+    std::unordered_map<Name, std::size_t> types_at_alias;
+    for (const RRset& set : zone_.rrsets)
+      if (set.type == Type::cname) types_at_alias[set.owner] = 0;
+    if (!types_at_alias.empty()) {
+      for (const RRset& set : zone_.rrsets)
+        if (const auto alias = types_at_alias.find(set.owner); alias != types_at_alias.end()) ++alias->second;
+    }
+    for (std::size_t i = 0; i < zone_.rrsets.size(); ++i) check_rrset(zone_.rrsets[i], places_[i], types_at_alias);
   }
 
-  void check_rrset(const RRset& set, Place place, const std::map<Name, std::size_t>& types_at) {
+  void check_rrset(const RRset& set, Place place, const std::unordered_map<Name, std::size_t>& types_at_alias) {
     if (!set.owner.is_below_or_equal(zone_.apex))
       problem(Severity::error, place, "zone-outside", "the owner is not in the zone " + zone_.apex.to_string(),
               set.owner.to_string());
@@ -225,7 +277,7 @@ class Parser {
     if (set.owner == zone_.apex)
       problem(Severity::error, place, "zone-cname", "the apex can't be an alias (RFC 1912 section 2.4)",
               set.owner.to_string());
-    else if (types_at.at(set.owner) > 1)
+    else if (types_at_alias.at(set.owner) > 1)
       problem(Severity::error, place, "zone-cname", "an alias has no other records (RFC 1034 section 3.6.2)",
               set.owner.to_string());
   }
@@ -239,9 +291,9 @@ class Parser {
   std::optional<std::uint32_t> default_ttl_, last_ttl_;
   std::size_t record_count_ = 0;
   bool is_full_ = false;
-  std::unordered_map<Key, std::size_t, KeyHash> index_;
-  std::set<std::string> seen_;
-  std::vector<Place> places_;  ///< of the first record of each RRset
+  RRsetIndex index_;
+  std::unordered_map<std::size_t, std::unordered_set<std::string>> given_;  ///< by position of a large RRset
+  std::vector<Place> places_;                                               ///< of the first record of each RRset
   ZoneRecords zone_;
   Diagnostics problems_;
 };

@@ -16,7 +16,8 @@ bool ends_word(char c) noexcept {
 
 bool ZoneLexer::next(ZoneEntry& entry) {
   while (!at_end()) {
-    entry = {};
+    entry.tokens.clear();  // its memory serves the next entry
+    entry.problem.reset();
     entry.begins_blank = is_blank(text_[at_]);
     entry.line = line_;
     read_entry(entry);

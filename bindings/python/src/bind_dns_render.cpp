@@ -64,7 +64,7 @@ void bind_explanation(py::module_& m) {
       .def_property_readonly(
           "rule", [](const ExplainStep& s) { return std::string(to_string(s.rule)); },
           "str: \"exact\", \"wildcard\", \"alias\", \"nodata\", \"nxdomain\", \"unavailable\", \"forwarded\", "
-          "\"refused\" or \"no-view\".")
+          "\"refused\", \"referral\" or \"no-view\".")
       .def_readonly("matched", &ExplainStep::matched, "str: the owner of the records; empty when there is none.")
       .def_readonly("records", &ExplainStep::records, "list[str]: as lines of a zone file.");
   py::class_<Explanation>(m, "Explanation", "What a client gets for a name, and why.")

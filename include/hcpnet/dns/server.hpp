@@ -16,6 +16,10 @@ namespace hcpnet::dns {
 
 /// Limits and collaborators of a Server. Each limit has a counter in ServerStats.
 struct ServerOptions {
+  /// Threads that answer over UDP. 1, and 0: the executor's alone. More: that many less one are started, each with a
+  /// socket of its own for every listener, and answer from the zones; whatever is to be forwarded, and TCP, stays with
+  /// the executor's thread.
+  std::size_t workers = 1;
   std::size_t max_tcp_connections = 512;
   std::chrono::milliseconds tcp_idle_timeout{10'000};
   std::size_t max_pending_forwards = 4096;            ///< queries that wait for an upstream
@@ -34,10 +38,10 @@ struct ServerStats {
   std::uint64_t queries_udp = 0, queries_tcp = 0;
   std::map<std::string, std::uint64_t> responses;  ///< by RCODE name: "NOERROR", "NXDOMAIN", ...
   std::map<std::string, std::uint64_t> by_view;
-  /// By reason. Queries: "short", "is_response", "oversize". Replies: "send_failed". Connections: "tcp_limit",
-  /// "tcp_timeout". Forwarding: "forward_limit" (answered SERVFAIL), "foreign_reply", "own_upstream" (an upstream that
-  /// is this server). Transfers: "transfer_refused", "notify_limit". Rate limit: "rate_limited" (no reply),
-  /// "rate_shortened" (TC or BADCOOKIE).
+  /// By reason. Queries: "short", "is_response", "oversize", "handover_limit" (more than 1024 of a worker's wait for
+  /// the executor's thread). Replies: "send_failed". Connections: "tcp_limit", "tcp_timeout". Forwarding:
+  /// "forward_limit" (answered SERVFAIL), "foreign_reply", "own_upstream" (an upstream that is this server). Transfers:
+  /// "transfer_refused", "notify_limit". Rate limit: "rate_limited" (no reply), "rate_shortened" (TC or BADCOOKIE).
   std::map<std::string, std::uint64_t> dropped;
   std::map<std::string, std::uint64_t>
       cookies;  ///< queries by what their cookie was: "client_only", "invalid", "valid"
@@ -55,7 +59,8 @@ struct BoundListener {
 
 /// Answers for its zones, forwards the rest. Authoritative data by view (RFC 1034, 1035, 2308, 4592, 6891).
 ///
-/// All calls on the executor's thread (one thread), or before it runs.
+/// All calls on the executor's thread (one thread), or before it runs. Callbacks run there, whatever the number of
+/// workers.
 class Server {
  public:
   Server(boost::asio::any_io_executor executor, ServerOptions options);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <hcpnet/bytes.hpp>
 #include <hcpnet/dns/name.hpp>
 #include <hcpnet/net.hpp>
 #include <memory>
@@ -11,6 +13,7 @@
 namespace hcpnet::dns {
 
 class FoldedName;
+struct ZoneMatch;
 
 /// The types that are named in the code; a variable may hold any other number (RFC 3597).
 enum class Type : std::uint16_t {
@@ -76,10 +79,13 @@ class Zone {
   Zone& operator=(const Zone&) = delete;
 
   [[nodiscard]] const Name& apex() const noexcept;
-  [[nodiscard]] const RRset& soa() const noexcept;
-  [[nodiscard]] const std::vector<RRset>& rrsets()
-      const noexcept;  ///< in canonical order (RFC 4034 section 6), SOA first
+  [[nodiscard]] const RRset& soa() const;  ///< the first of rrsets()
+  [[nodiscard]] ByteView soa_rdata() const noexcept;
+  /// In canonical order (RFC 4034 section 6), SOA first. A zone keeps its data packed for lookups; the first call makes
+  /// this list, which takes twice the memory of that and stays as long as the zone.
+  [[nodiscard]] const std::vector<RRset>& rrsets() const;
   [[nodiscard]] bool is_available() const noexcept;
+  [[nodiscard]] std::size_t size_bytes() const noexcept;  ///< what lookups need, but for copies made for referrals
   /// Of the SOA in a negative answer: the smaller of its TTL and its last field (RFC 2308 section 3). Seconds.
   [[nodiscard]] std::uint32_t negative_ttl() const noexcept;
 
@@ -91,12 +97,13 @@ class Zone {
     const RRset* rrset = nullptr;
     bool from_wildcard = false;  ///< the owner in the reply is then the queried name
   };
-  /// With Type::any the first RRset of the owner. Precondition: `name` is at or below the apex.
-  [[nodiscard]] Found find(const Name& name, Type type) const noexcept;
-  /// The same for a name that is already folded: the responder's way, which neither allocates nor hashes twice.
-  [[nodiscard]] Found find(const FoldedName& name, Type type) const noexcept;
-  /// The zone cut at or above a name, unless DS records at the cut are asked for; null when there is none. The folded
-  /// find() does not look at cuts: ask this first.
+  /// With Type::any the first RRset of the owner. Precondition: `name` is at or below the apex. An answer calls
+  /// rrsets().
+  [[nodiscard]] Found find(const Name& name, Type type) const;
+  /// The same for a name that is already folded, out of the packed data: the responder's way, which never allocates. It
+  /// does not look at cuts: ask find_delegation() first.
+  [[nodiscard]] ZoneMatch find(const FoldedName& name, Type type) const noexcept;
+  /// The zone cut at or above a name, unless DS records at the cut are asked for; null when there is none.
   [[nodiscard]] const Delegation* find_delegation(const FoldedName& name, Type type) const noexcept;
 
  private:

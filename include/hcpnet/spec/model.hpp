@@ -219,6 +219,11 @@ struct DHCPPolicy {
   };
   std::optional<RouterAdvertisement> router_advertisement;  ///< needs ipv6
 };
+/// Apart from DNSPolicy, since a nested struct is not complete before the end of it.
+struct DnsRateLimit {
+  std::uint32_t responses_per_second = 0;  ///< 1 to 1,000,000
+  std::uint32_t slip = 2;                  ///< 0 to 10
+};
 /// Refines DNS of an Infra or a DNSServer.
 struct DNSPolicy {
   ObjectMeta metadata;
@@ -244,10 +249,7 @@ struct DNSPolicy {
   bool cookies = true;                 ///< DNS cookies
   std::optional<std::string> nsid;     ///< told to those who ask; at most 128 bytes
   std::optional<std::string> version;  ///< told to those who ask; at most 255 bytes
-  struct RateLimit {
-    std::uint32_t responses_per_second = 0;  ///< 1 to 1,000,000
-    std::uint32_t slip = 2;                  ///< 0 to 10
-  };
+  using RateLimit = DnsRateLimit;
   std::optional<RateLimit> response_rate_limit;
   struct Transfer {
     std::vector<std::string> allowed_clients;  ///< networks

@@ -129,6 +129,14 @@ TEST(RenderCoreDns, OptionsThatCoreDnsWouldRefuseAreErrors) {
   EXPECT_EQ(first_code(render(config, RenderTarget::coredns)), "name-not-supported");
 }
 
+TEST(RenderUnbound, SaysThatADelegationIsNotReferred) {
+  const std::string server(as_text(name("ns.sub.z.test").wire()));
+  const auto rendered =
+      render(one_view({zone_of("z.test", {{name("sub.z.test"), Type::ns, 30, {server}}})}), RenderTarget::unbound);
+  ASSERT_TRUE(rendered);
+  EXPECT_EQ(rendered->warnings.items().at(0).code, "delegation");
+}
+
 TEST(RenderUnbound, WhatExistsBelowAWildcardIsAZoneOfItsOwn) {
   const auto rendered = render(
       one_view({zone_of("z.test", {a_record("*.apps.z.test", "192.0.2.1"), a_record("x.y.apps.z.test", "192.0.2.2")})}),

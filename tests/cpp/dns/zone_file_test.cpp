@@ -6,6 +6,8 @@
 #include <hcpnet/dns/renderer.hpp>
 #include <hcpnet/dns/zone_file.hpp>
 
+#include <map>
+
 #include "dns/dns_support.hpp"
 #include "support/files.hpp"
 
@@ -129,6 +131,20 @@ TEST(ParseZoneFile, EveryLimitIsAnErrorThatNamesIt) {
                 .items()[0]
                 .code,
             "zone-syntax");
+}
+
+TEST(ParseZoneFile, RecordsOfOneNameNeedNotStandTogether) {
+  std::string text = "$ORIGIN example.\n$TTL 30\n@ SOA ns h 1 1 1 1 1\nz A 192.0.2.1\na A 192.0.2.2\nZ A 192.0.2.3\n";
+  for (int i = 0; i < 40; ++i) text += "m A 10.0.0." + std::to_string(i % 20) + "\na TXT t" + std::to_string(i) + '\n';
+  const auto parsed = parse_zone_file("test", text);
+  ASSERT_TRUE(parsed);
+  std::map<std::string, std::size_t> found;
+  for (const RRset& set : parsed->rrsets) found[set.owner.to_string() + to_string(set.type)] = set.rdata.size();
+  EXPECT_EQ(
+      found,
+      (std::map<std::string, std::size_t>{
+          {"example.SOA", 1}, {"z.example.A", 2}, {"a.example.A", 1}, {"m.example.A", 20}, {"a.example.TXT", 40}}));
+  EXPECT_EQ(parsed->warnings.warning_count(), 20U) << "the second time that m has each address";
 }
 
 TEST(ParseZoneFile, RoundTripsThroughTheRenderer) {
