@@ -31,6 +31,15 @@ Diagnostic unchangeable(const std::string& owner, const std::string& what) {
   return d;
 }
 
+Diagnostics not_running() {
+  Diagnostic d;
+  d.code = "not-running";
+  d.message = "reload: the stack is not running; it reads its files when it starts";
+  Diagnostics problems;
+  problems.add(std::move(d));
+  return problems;
+}
+
 Diagnostic server_refused(const std::string& owner, const std::exception& why) {
   Diagnostic d;
   d.code = "refused-by-server";
@@ -156,12 +165,15 @@ void Stack::Impl::adopt(StackConfig& config) {
 
 /// Nothing changes before everything that can fail has been done.
 Result<void, Diagnostics> Stack::Impl::reload() {
+  if (state != State::running) return not_running();
   auto next = prepare_reload();
   if (next.has_error()) return refuse_reload(next.error());
   files_ = std::move(next->files);
   checked_ = std::move(next->checked);
   commit(std::move(next->prepared));
   ++reloads;
+  last_reload = {options.clock->system_now(), true, warnings};
+  end_difference();
   log.info("reloaded", {{"warnings", std::to_string(warnings.warning_count())}});
   notify({StackEvent::Kind::reloaded, {}, warnings});
   resolve_proxies();
@@ -170,10 +182,16 @@ Result<void, Diagnostics> Stack::Impl::reload() {
 
 Result<void, Diagnostics> Stack::Impl::refuse_reload(Diagnostics why) {
   ++reloads_refused;
+  last_reload = {options.clock->system_now(), false, why};
+  do_files_differ = true;
   for (const Diagnostic& d : why)
     log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
   notify({StackEvent::Kind::reload_refused, {}, why});
   return why;
+}
+
+void Stack::Impl::end_difference() {
+  if (std::exchange(do_files_differ, false)) log.info("the files are again what is served");
 }
 
 Result<Stack::Impl::NextState, Diagnostics> Stack::Impl::prepare_reload() try {
@@ -391,7 +409,8 @@ void Stack::Impl::on_files_changed() {
   const auto files = read_files();
   const bool is_same = files && files->specs == files_.specs && files->observed == files_.observed &&
                        files->endpoints == files_.endpoints;
-  if (!is_same) static_cast<void>(reload());
+  if (is_same) return end_difference();
+  static_cast<void>(reload());
 }
 
 void Stack::Impl::notify(const StackEvent& event) const {
@@ -408,6 +427,7 @@ void Stack::Impl::stop(std::function<void()> stopped) {
   if (state == State::stopping) return;
   if (state != State::running) return finish();
   state = State::stopping;
+  log.info("stopping: no more clients, tunnels and disk writes may finish");
   stops_pending_ = dns.size() + proxies.size() + (dhcp ? 1 : 0) + 1;
   const auto one_done = [weak = weak_from_this()] {
     const auto self = weak.lock();
@@ -421,6 +441,7 @@ void Stack::Impl::stop(std::function<void()> stopped) {
 }
 
 void Stack::Impl::finish() {
+  if (state == State::stopping) log.info("stopped");
   close();
   for (const auto& stopped : std::exchange(on_stopped_, {})) stopped();
 }

@@ -50,6 +50,9 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void close();
 
   // stack_inspect.cpp
+  /// What keeps clients from being served well.
+  [[nodiscard]] std::vector<std::string> service_troubles() const;
+  /// These, and files that are not what is served.
   [[nodiscard]] std::vector<std::string> troubles() const;
   [[nodiscard]] std::vector<StackListener> listeners() const;
   [[nodiscard]] std::vector<StackZone> zones() const;
@@ -64,6 +67,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   State state = State::idle;
   Diagnostics warnings;
   std::uint64_t reloads = 0, reloads_refused = 0;
+  std::optional<StackReload> last_reload;
+  bool do_files_differ = false;  ///< from what is served, since a reload was refused
 
   std::unique_ptr<dhcp::Server> dhcp;
   std::vector<NamedDns> dns;
@@ -79,6 +84,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   [[nodiscard]] Result<Prepared, Diagnostics> prepare(StackConfig config) const;
   void commit(Prepared next);
   Result<void, Diagnostics> refuse_reload(Diagnostics why);
+  void end_difference();
   void adopt(StackConfig& config);
   void start_http();
   void watch();

@@ -10,5 +10,6 @@ namespace hcpnet {
 [[nodiscard]] nlohmann::json to_json(const dhcp::Lease& lease);
 [[nodiscard]] nlohmann::json to_json(const RouteExplanation& answer);
 [[nodiscard]] nlohmann::json to_json(const StackZone& zone);
+[[nodiscard]] nlohmann::json to_json(const StackReload& reload);
 
 }  // namespace hcpnet

@@ -102,6 +102,17 @@ std::vector<std::string> ask(const Endpoint& server, const std::string& name, un
   return addresses;
 }
 
+std::string http(const std::string& path, const std::string& request) {
+  asio::io_context io;
+  asio::local::stream_protocol::socket socket(io);
+  socket.connect(asio::local::stream_protocol::endpoint(path));
+  asio::write(socket, asio::buffer(request + " HTTP/1.0\r\n\r\n"));
+  std::string reply;
+  boost::system::error_code eof;
+  asio::read(socket, asio::dynamic_buffer(reply), eof);
+  return reply;
+}
+
 TEST_F(StackTest, ServesWhatTheFilesSayAndShowsIt) {
   Stack stack(options());
   stack.start();
@@ -165,6 +176,51 @@ TEST_F(StackTest, KeepsTheOldStateWhenTheNewFileIsWrong) {
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[0].kind, StackEvent::Kind::reload_refused);
   EXPECT_EQ(events[1].kind, StackEvent::Kind::reloaded);
+}
+
+TEST_F(StackTest, ShowsThatTheFilesAreNotWhatIsServed) {
+  std::vector<std::string> messages;
+  StackOptions o = options();
+  o.admin_socket = (folder / "admin.sock").string();
+  o.log = [&](const LogRecord& record) { messages.push_back(record.message); };
+  Stack stack(o);
+  stack.start();
+  EXPECT_FALSE(stack.last_reload().has_value());
+  write("spec: [");
+  ASSERT_TRUE(stack.reload().has_error());
+  ASSERT_EQ(stack.troubles().size(), 1u);
+  EXPECT_NE(stack.troubles()[0].find("not what is served"), std::string::npos) << stack.troubles()[0];
+  EXPECT_NE(stack.metrics().find("hcpnet_up 0"), std::string::npos);
+  ASSERT_TRUE(stack.last_reload().has_value());
+  EXPECT_FALSE(stack.last_reload()->was_applied);
+  EXPECT_TRUE(stack.last_reload()->diagnostics.has_errors());
+  const std::string status = http(o.admin_socket, "GET /status");
+  EXPECT_NE(status.find("\"lastReload\""), std::string::npos);
+  EXPECT_NE(status.find("\"applied\": false"), std::string::npos);
+  const std::string ready = http(o.admin_socket, "GET /readyz");
+  EXPECT_NE(ready.find("200 OK"), std::string::npos) << "the old configuration is served";
+  EXPECT_NE(ready.find("not what is served"), std::string::npos);
+  write(spec_text("blue", 1));
+  ASSERT_TRUE(stack.reload().has_value());
+  EXPECT_TRUE(stack.troubles().empty());
+  EXPECT_TRUE(stack.last_reload()->was_applied);
+  stack.stop();
+  EXPECT_EQ(std::ranges::count(messages, "the files are again what is served"), 1);
+  EXPECT_EQ(messages.back(), "stopped");
+}
+
+TEST_F(StackTest, DoesNotReloadUnlessItRuns) {
+  Stack stack(options());
+  const auto expect_refusal = [&] {
+    const auto refused = stack.reload();
+    ASSERT_TRUE(refused.has_error());
+    EXPECT_EQ(Diagnostics(refused.error()).begin()->code, "not-running");
+  };
+  expect_refusal();
+  stack.start();
+  EXPECT_TRUE(stack.reload().has_value());
+  stack.stop();
+  expect_refusal();
 }
 
 TEST_F(StackTest, SaysThatAListenAddressNeedsARestart) {
@@ -424,17 +480,6 @@ spec: {targetRef: {kind: Infra, name: vlan}, maxConnections: 7}
   ASSERT_TRUE(stack.reload().has_value());
   const Diagnostics warnings = stack.warnings();
   EXPECT_TRUE(std::ranges::any_of(warnings, [](const Diagnostic& d) { return d.code == "needs-restart"; }));
-}
-
-std::string http(const std::string& path, const std::string& request) {
-  asio::io_context io;
-  asio::local::stream_protocol::socket socket(io);
-  socket.connect(asio::local::stream_protocol::endpoint(path));
-  asio::write(socket, asio::buffer(request + " HTTP/1.0\r\n\r\n"));
-  std::string reply;
-  boost::system::error_code eof;
-  asio::read(socket, asio::dynamic_buffer(reply), eof);
-  return reply;
 }
 
 TEST_F(StackTest, AnswersOnItsAdminSocket) {
