@@ -10,6 +10,7 @@
 #include "dhcp/lease_clock.hpp"
 #include "dhcp/lease_store.hpp"
 #include "dhcp/server_socket.hpp"
+#include "runtime/error_text.hpp"
 #include "runtime/timer_queue.hpp"
 
 namespace hcpnet::dhcp {
@@ -316,7 +317,8 @@ void Server::Impl::check_interface(std::size_t index) {
     options.log.info("interface is back", {{"subnet", subnet.name}, {"interface", link.socket->interface().name}});
     wait(index);
   } catch (const boost::system::system_error& error) {
-    if (!link.is_lost) options.log.error("interface lost", {{"subnet", subnet.name}, {"reason", error.what()}});
+    if (!link.is_lost)
+      options.log.error("interface lost", {{"subnet", subnet.name}, {"reason", runtime::error_text(error)}});
     link.is_lost = true;
   }
 }
