@@ -84,6 +84,13 @@ struct StackStats {
   std::uint64_t reloads = 0, reloads_refused = 0;
 };
 
+/// The outcome of the latest reload.
+struct StackReload {
+  Clock::SystemTime time;
+  bool was_applied = false;
+  Diagnostics diagnostics;  ///< why it was refused, or warnings
+};
+
 /// DHCP, DNS and proxy of one set of specs, in one thread: start, look inside, reload, stop.
 ///
 /// With a thread of its own (first constructor) every member function may be called from any other thread. On an
@@ -113,7 +120,8 @@ class Stack {
   void stop(std::function<void()> stopped = {});
 
   [[nodiscard]] bool is_running() const;
-  /// Empty when all is well; else one sentence per trouble, such as a disk that takes no leases.
+  /// Empty when all is well; else one sentence per trouble, such as a disk that takes no leases, or files that a reload
+  /// refused and that still differ from what is served.
   [[nodiscard]] std::vector<std::string> troubles() const;
   [[nodiscard]] std::vector<StackListener> listeners() const;
   [[nodiscard]] std::vector<dhcp::Lease> leases() const;
@@ -122,6 +130,8 @@ class Stack {
   /// One answer per proxy that listens on `port`.
   [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port,
                                                     const IpAddress& source) const;
+  /// nullopt: none since start.
+  [[nodiscard]] std::optional<StackReload> last_reload() const;
   /// Warnings of the set that is served.
   [[nodiscard]] Diagnostics warnings() const;
   /// Prometheus text exposition format 0.0.4.

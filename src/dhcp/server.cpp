@@ -11,6 +11,7 @@
 #include "dhcp/lease_store.hpp"
 #include "dhcp/server_socket.hpp"
 #include "dhcp6/service.hpp"
+#include "runtime/error_text.hpp"
 #include "runtime/timer_queue.hpp"
 
 namespace hcpnet::dhcp {
@@ -69,7 +70,8 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   };
 
   void start(Config config);
-  void replace(Config config);
+  Config prepare(Config config) const;
+  void adopt(Config prepared);
   void stop(std::function<void()> done);
 
   void open_links(const Config& config);
@@ -166,7 +168,7 @@ void Server::Impl::restore(const StoredLeases& stored) {
   if (!pending.outcome.changes.empty()) commit(std::move(pending));
 }
 
-void Server::Impl::replace(Config config) {
+Config Server::Impl::prepare(Config config) const {
   check(config);
   std::vector<Subnet> ordered;
   for (const Subnet& served : responder->config().subnets) {
@@ -181,8 +183,12 @@ void Server::Impl::replace(Config config) {
   if (!dhcp6::Service::can_replace(v6.get(), config)) {
     refuse_config("the IPv6 networks that are served can't change while running");
   }
-  if (v6) v6->replace(config);
-  responder->replace(std::move(config));
+  return config;
+}
+
+void Server::Impl::adopt(Config prepared) {
+  if (v6) v6->replace(prepared);
+  responder->replace(std::move(prepared));
   arm();
 }
 
@@ -341,7 +347,8 @@ void Server::Impl::check_interface(std::size_t index) {
     options.log.info("interface is back", {{"subnet", subnet.name}, {"interface", link.socket->interface().name}});
     wait(index);
   } catch (const boost::system::system_error& error) {
-    if (!link.is_lost) options.log.error("interface lost", {{"subnet", subnet.name}, {"reason", error.what()}});
+    if (!link.is_lost)
+      options.log.error("interface lost", {{"subnet", subnet.name}, {"reason", runtime::error_text(error)}});
     link.is_lost = true;
   }
 }
@@ -366,7 +373,13 @@ void Server::start(Config config) {
 }
 
 void Server::replace(Config config) {
-  impl_->replace(std::move(config));
+  commit(prepare(std::move(config)));
+}
+Config Server::prepare(Config config) const {
+  return impl_->prepare(std::move(config));
+}
+void Server::commit(Config prepared) {
+  impl_->adopt(std::move(prepared));
 }
 bool Server::serves_networks_of(const Config& config) const {
   return dhcp6::Service::can_replace(impl_->v6.get(), config);
@@ -385,7 +398,7 @@ std::vector<BoundSubnet> Server::bound() const {
   for (std::size_t i = 0; i < impl_->links.size(); ++i) {
     const Subnet& subnet = impl_->responder->config().subnets[i];
     const ServerSocket& socket = *impl_->links[i].socket;
-    out.push_back({subnet.name, socket.interface().name, subnet.server_id, socket.bound()});
+    out.push_back({subnet.name, socket.interface().name, subnet.server_id, subnet.cidr, socket.bound()});
   }
   return out;
 }

@@ -28,6 +28,7 @@
 #include "dns/udp_worker.hpp"
 
 namespace hcpnet::dns {
+
 namespace {
 
 namespace asio = boost::asio;
@@ -90,7 +91,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   void start(Config config);
   void make_workers();
   void bind(const Endpoint& configured);
-  void replace(Config config);
+  std::shared_ptr<const Snapshot> prepare(Config config) const;
   void adopt(std::shared_ptr<const Snapshot> next);
   void refuse_own_upstreams(const Forwarding& forwarding) const;
   std::vector<Endpoint> bound_endpoints() const;
@@ -219,12 +220,11 @@ void Server::Impl::refuse_own_upstreams(const Forwarding& wanted) const {
       throw system_error(make_error_code(Errc::upstream_is_self), "dns: upstream " + upstream.to_string());
 }
 
-void Server::Impl::replace(Config config) {
+std::shared_ptr<const Snapshot> Server::Impl::prepare(Config config) const {
   set_serials(config, snapshot.get(), seconds_since_1970(*options.clock));
   auto next = make_snapshot(std::move(config));
   refuse_own_upstreams(next->config.forwarding);
-  adopt(std::move(next));
-  give_back_memory(snapshot->config);
+  return next;
 }
 
 void Server::Impl::adopt(std::shared_ptr<const Snapshot> next) {
@@ -465,7 +465,16 @@ void Server::start(Config config) {
 }
 
 void Server::replace(Config config) {
-  impl_->replace(std::move(config));
+  commit(prepare(std::move(config)));
+}
+
+std::shared_ptr<const Snapshot> Server::prepare(Config config) const {
+  return impl_->prepare(std::move(config));
+}
+
+void Server::commit(std::shared_ptr<const Snapshot> next) {
+  impl_->adopt(std::move(next));
+  give_back_memory(impl_->snapshot->config);
 }
 
 void Server::stop(std::function<void()> done) {

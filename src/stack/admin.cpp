@@ -24,7 +24,8 @@ HttpResponse problem(unsigned status, const std::string& message) {
 HttpResponse health(Stack::Impl& stack, bool is_readiness) {
   const auto troubles = stack.troubles();
   // Alive is whoever answers: a restart would not mend a full disk, and would end every tunnel.
-  const bool ok = !is_readiness || troubles.empty();
+  // Ready is whoever serves: a file with an error, mounted everywhere, must not take every replica out of service.
+  const bool ok = !is_readiness || stack.service_troubles().empty();
   std::string body = ok ? "ok\n" : "";
   for (const std::string& trouble : troubles) body += trouble + '\n';
   return {ok ? 200u : 503u, "text/plain; charset=utf-8", body};
@@ -43,6 +44,7 @@ Json status(Stack::Impl& stack) {
                {"reloads", stack.reloads},
                {"reloadsRefused", stack.reloads_refused}};
   body["warnings"] = to_json(stack.warnings);
+  if (stack.last_reload) body["lastReload"] = to_json(*stack.last_reload);
   return body;
 }
 

@@ -93,6 +93,9 @@ std::vector<RouteExplanation> Stack::route(const std::string& server_name, std::
                                            const IpAddress& source) const {
   return call([&](Impl& impl) { return impl.route(server_name, port, source); });
 }
+std::optional<StackReload> Stack::last_reload() const {
+  return call([](Impl& impl) { return impl.last_reload; });
+}
 Diagnostics Stack::warnings() const {
   return call([](Impl& impl) { return impl.warnings; });
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "proxy/name_cache.hpp"
+#include "runtime/error_text.hpp"
 
 namespace hcpnet {
 namespace {
@@ -27,6 +28,22 @@ Diagnostic unchangeable(const std::string& owner, const std::string& what) {
   Diagnostic d;
   d.code = "needs-restart";
   d.message = owner + ": " + what + " can't change while running; restart to apply";
+  return d;
+}
+
+Diagnostics not_running() {
+  Diagnostic d;
+  d.code = "not-running";
+  d.message = "reload: the stack is not running; it reads its files when it starts";
+  Diagnostics problems;
+  problems.add(std::move(d));
+  return problems;
+}
+
+Diagnostic server_refused(const std::string& owner, const std::exception& why) {
+  Diagnostic d;
+  d.code = "refused-by-server";
+  d.message = owner + ": " + runtime::error_text(why);
   return d;
 }
 
@@ -87,6 +104,9 @@ Result<StackConfig, Diagnostics> Stack::Impl::make_config(const CheckedFiles& ch
     config->proxies_by_dns.clear();
   }
   if (!options.serve.proxy) config->proxies.clear();
+  // Objects may change their places in the files.
+  std::ranges::stable_sort(config->dns, {}, &DnsServerConfig::owner);
+  std::ranges::stable_sort(config->proxies, {}, &ProxyServerConfig::owner);
   return config;
 }
 
@@ -158,31 +178,53 @@ void Stack::Impl::adopt(StackConfig& config) {
   proxies_by_dns_ = config.proxies_by_dns;
 }
 
+/// Nothing changes before everything that can fail has been done.
 Result<void, Diagnostics> Stack::Impl::reload() {
-  const auto refuse = [&](Diagnostics why) -> Result<void, Diagnostics> {
-    ++reloads_refused;
-    for (const Diagnostic& d : why)
-      log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
-    notify({StackEvent::Kind::reload_refused, {}, why});
-    return why;
-  };
-  auto files = read_files();
-  if (files.has_error()) return refuse(files.error());
-  auto checked = check_files(*files);
-  if (checked.has_error()) return refuse(checked.error());
-  auto config = make_config(*checked);
-  if (config.has_error()) return refuse(config.error());
-  if (Diagnostics fixed = find_unchangeable(*config); fixed.has_errors()) return refuse(std::move(fixed));
-  if (Diagnostics taken = open_new_listeners(*config); taken.has_errors()) return refuse(std::move(taken));
-
-  files_ = std::move(*files);
-  checked_ = std::move(*checked);
-  apply(std::move(*config));
+  if (state != State::running) return not_running();
+  auto next = prepare_reload();
+  if (next.has_error()) return refuse_reload(next.error());
+  files_ = std::move(next->files);
+  checked_ = std::move(next->checked);
+  commit(std::move(next->prepared));
   ++reloads;
+  last_reload = {options.clock->system_now(), true, warnings};
+  end_difference();
   log.info("reloaded", {{"warnings", std::to_string(warnings.warning_count())}});
   notify({StackEvent::Kind::reloaded, {}, warnings});
   resolve_proxies();
   return {};
+}
+
+Result<void, Diagnostics> Stack::Impl::refuse_reload(Diagnostics why) {
+  ++reloads_refused;
+  last_reload = {options.clock->system_now(), false, why};
+  do_files_differ = true;
+  for (const Diagnostic& d : why)
+    log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
+  notify({StackEvent::Kind::reload_refused, {}, why});
+  return why;
+}
+
+void Stack::Impl::end_difference() {
+  if (std::exchange(do_files_differ, false)) log.info("the files are again what is served");
+}
+
+Result<Stack::Impl::NextState, Diagnostics> Stack::Impl::prepare_reload() try {
+  if (watcher_) watcher_->rearm();
+  auto files = read_files();
+  if (files.has_error()) return files.error();
+  auto checked = check_files(*files);
+  if (checked.has_error()) return checked.error();
+  auto config = make_config(*checked);
+  if (config.has_error()) return config.error();
+  if (Diagnostics fixed = find_unchangeable(*config); fixed.has_errors()) return fixed;
+  auto prepared = prepare(std::move(*config));
+  if (prepared.has_error()) return prepared.error();
+  return NextState{std::move(*files), std::move(*checked), std::move(*prepared)};
+} catch (const std::exception& e) {
+  Diagnostics problems;
+  problems.add(server_refused("reload", e));
+  return problems;
 }
 
 /// Which servers there are, and where they listen, is decided at start.
@@ -210,6 +252,7 @@ Diagnostics Stack::Impl::find_unchangeable(const StackConfig& next) const {
     for (const dhcp::BoundSubnet& bound : dhcp->bound()) {
       const auto subnet = std::ranges::find(next.dhcp.subnets, bound.subnet, &dhcp::Subnet::name);
       if (subnet->server_id != bound.server_id) problems.add(unchangeable(bound.subnet, "the DHCP server address"));
+      if (subnet->cidr != bound.cidr) problems.add(unchangeable(bound.subnet, "the network of the DHCP server"));
     }
     if (!dhcp->serves_networks_of(next.dhcp)) problems.add(unchangeable("DHCPv6", "the set of IPv6 networks"));
   }
@@ -246,18 +289,41 @@ void Stack::Impl::warn_of_fixed_limits(const StackConfig& next) {
   }
 }
 
-void Stack::Impl::apply(StackConfig config) {
+/// Precondition: find_unchangeable() finds nothing. What a server refuses is an error with its owner's name.
+Result<Stack::Impl::Prepared, Diagnostics> Stack::Impl::prepare(StackConfig config) {
+  Prepared next;
+  Diagnostics problems;
+  for (std::size_t i = 0; i < dns.size(); ++i) {
+    try {
+      next.dns.push_back(dns[i].server->prepare(std::move(config.dns[i].config)));
+    } catch (const std::exception& e) {
+      problems.add(server_refused(dns[i].owner, e));
+    }
+  }
+  try {
+    if (dhcp) config.dhcp = dhcp->prepare(std::move(config.dhcp));
+  } catch (const std::exception& e) {
+    problems.add(server_refused("dhcp", e));
+  }
+  if (problems.has_errors()) return problems;
+  if (Diagnostics taken = open_new_listeners(config); taken.has_errors()) return taken;
+  next.config = std::move(config);
+  return next;
+}
+
+void Stack::Impl::commit(Prepared next) {
+  StackConfig& config = next.config;
   adopt(config);
   warn_of_fixed_limits(config);
   for (std::size_t i = 0; i < proxies.size(); ++i) {
     proxies[i].engine->replace(config.proxies[i].table);
     proxies[i].workers = std::move(config.proxies[i].workers);
   }
-  for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->replace(std::move(config.dns[i].config));
+  for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->commit(std::move(next.dns[i]));
   advertise(std::move(config.advertisements));
   lease_clusters_.clear();
   if (dhcp) {
-    dhcp->replace(std::move(config.dhcp));
+    dhcp->commit(std::move(config.dhcp));
     for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
   }
   push_source_clusters();
@@ -336,7 +402,10 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
   if (!is_new && known->second == address->address.v4()) return;
   known->second = address->address.v4();
   auto config = make_config(checked_);
-  if (config && !open_new_listeners(*config).has_errors()) apply(std::move(*config));
+  auto next = config ? prepare(std::move(*config)) : Result<Prepared, Diagnostics>(config.error());
+  if (next) return commit(std::move(*next));
+  for (const Diagnostic& d : next.error())
+    log.error("internalProxyService has an address that can't be served", {{"problem", d.to_string()}});
 }
 
 // --- listeners, files, events
@@ -371,9 +440,12 @@ void Stack::Impl::watch() {
   std::vector<std::string> paths = options.files;
   paths.insert(paths.end(), options.observed.begin(), options.observed.end());
   paths.insert(paths.end(), options.endpoints.begin(), options.endpoints.end());
-  watcher_ = std::make_shared<FileWatcher>(io.get_executor(), timers, paths, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->on_files_changed();
-  });
+  watcher_ = std::make_shared<FileWatcher>(
+      io.get_executor(), timers, paths,
+      [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->on_files_changed();
+      },
+      log);
   watcher_->start();
 }
 
@@ -382,7 +454,8 @@ void Stack::Impl::on_files_changed() {
   const auto files = read_files();
   const bool is_same = files && files->specs == files_.specs && files->observed == files_.observed &&
                        files->endpoints == files_.endpoints;
-  if (!is_same) static_cast<void>(reload());
+  if (is_same) return end_difference();
+  static_cast<void>(reload());
 }
 
 void Stack::Impl::notify(const StackEvent& event) const {
@@ -405,6 +478,7 @@ void Stack::Impl::stop(std::function<void()> stopped) {
   if (state == State::stopping) return;
   if (state != State::running) return finish();
   state = State::stopping;
+  log.info("stopping: no more clients, tunnels and disk writes may finish");
   stops_pending_ = dns.size() + proxies.size() + (dhcp ? 1 : 0) + 1;
   const auto one_done = [weak = weak_from_this()] {
     const auto self = weak.lock();
@@ -418,6 +492,7 @@ void Stack::Impl::stop(std::function<void()> stopped) {
 }
 
 void Stack::Impl::finish() {
+  if (state == State::stopping) log.info("stopped");
   close();
   for (const auto& stopped : std::exchange(on_stopped_, {})) stopped();
 }

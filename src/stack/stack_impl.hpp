@@ -30,6 +30,17 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
     proxy::SourceClusters workers;  ///< observed; leases come on top
     ProxyLimits limits;
   };
+  /// A configuration that every server agreed to.
+  struct Prepared {
+    StackConfig config;
+    std::vector<std::shared_ptr<const dns::Snapshot>> dns;  ///< in the order of the servers
+  };
+  /// A reload that nothing stands against.
+  struct NextState {
+    SourceFiles files;
+    CheckedFiles checked;
+    Prepared prepared;
+  };
   enum class State : std::uint8_t { idle, running, stopping, stopped };
 
   // stack_impl.cpp
@@ -40,6 +51,9 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void close();
 
   // stack_inspect.cpp
+  /// What keeps clients from being served well.
+  [[nodiscard]] std::vector<std::string> service_troubles() const;
+  /// These, and files that are not what is served.
   [[nodiscard]] std::vector<std::string> troubles() const;
   [[nodiscard]] std::vector<StackListener> listeners() const;
   [[nodiscard]] std::vector<StackZone> zones() const;
@@ -55,6 +69,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   Diagnostics warnings;
   std::uint64_t reloads = 0, reloads_refused = 0;
   bool is_draining = false;
+  std::optional<StackReload> last_reload;
+  bool do_files_differ = false;  ///< from what is served, since a reload was refused
 
   std::unique_ptr<dhcp::Server> dhcp;
   std::unique_ptr<ra::Server> advertiser;
@@ -68,7 +84,11 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
   [[nodiscard]] Diagnostics open_new_listeners(const StackConfig& next);
   void start_servers(StackConfig config);
-  void apply(StackConfig config);
+  [[nodiscard]] Result<NextState, Diagnostics> prepare_reload();
+  [[nodiscard]] Result<Prepared, Diagnostics> prepare(StackConfig config);
+  void commit(Prepared next);
+  Result<void, Diagnostics> refuse_reload(Diagnostics why);
+  void end_difference();
   void adopt(StackConfig& config);
   void start_http();
   void watch();

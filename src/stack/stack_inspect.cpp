@@ -6,11 +6,19 @@
 
 namespace hcpnet {
 
-std::vector<std::string> Stack::Impl::troubles() const {
+std::vector<std::string> Stack::Impl::service_troubles() const {
   std::vector<std::string> troubles;
   if (state != State::running) troubles.push_back("not serving");
   if (is_draining) troubles.push_back("draining: the proxy takes no new connections");
   if (dhcp && !dhcp->is_healthy()) troubles.push_back("dhcp: leases can't be written to disk");
+  return troubles;
+}
+
+std::vector<std::string> Stack::Impl::troubles() const {
+  auto troubles = service_troubles();
+  if (!do_files_differ || !last_reload) return troubles;
+  const Diagnostics& why = last_reload->diagnostics;
+  troubles.push_back("the files are not what is served: a reload was refused, " + why.begin()->to_string());
   return troubles;
 }
 

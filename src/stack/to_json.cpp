@@ -68,6 +68,12 @@ Json to_json(const RouteExplanation& answer) {
           {"targets", answer.targets}};
 }
 
+Json to_json(const StackReload& reload) {
+  return {{"time", timestamp(std::chrono::floor<std::chrono::seconds>(reload.time))},
+          {"applied", reload.was_applied},
+          {"diagnostics", to_json(reload.diagnostics)}};
+}
+
 Json to_json(const StackZone& zone) {
   Json clients = Json::array();
   for (const Cidr& cidr : zone.clients) clients.push_back(cidr.to_string());

@@ -49,6 +49,7 @@ struct BoundSubnet {
   std::string subnet;
   std::string interface;
   Ipv4 server_id;
+  Ipv4Cidr cidr;
   Endpoint bound;
 };
 struct BoundSubnet6 {
@@ -75,10 +76,16 @@ class Server {
   /// std::runtime_error for a database that is damaged or of another version, with what to do.
   void start(Config config);
   /// Serves `config` from now on. Leases stay; one that lies outside today's pools is kept until it ends, and not
-  /// renewed. Precondition: the same server_id addresses.
+  /// renewed. Throws boost::system::system_error unless the networks and server addresses are the same; then the old
+  /// configuration stays.
   void replace(Config config);
   /// Whether replace() can take the IPv6 networks of `config`: the same ones on the same interfaces.
   [[nodiscard]] bool serves_networks_of(const Config& config) const;
+  /// The first half of replace(): `config` in the order of what is served; nothing changes yet. Throws as replace()
+  /// does.
+  [[nodiscard]] Config prepare(Config config) const;
+  /// The second half, for what prepare() gave: whatever is wrong with a configuration has been found before.
+  void commit(Config prepared);
   /// Stops reading, finishes what waits for the disk, calls `done`.
   void stop(std::function<void()> done);
 

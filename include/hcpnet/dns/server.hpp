@@ -57,6 +57,8 @@ struct BoundListener {
   Endpoint bound;
 };
 
+struct Snapshot;  // src/dns/snapshot.hpp
+
 /// Answers for its zones, forwards the rest. Authoritative data by view (RFC 1034, 1035, 2308, 4592, 6891).
 ///
 /// All calls on the executor's thread (one thread), or before it runs. Callbacks run there, whatever the number of
@@ -75,6 +77,12 @@ class Server {
   /// Answers from `config` from now on; queries in flight finish under the old one. The cache is kept if forwarding is
   /// the same. Precondition: the same listeners. Throws as start() does; then the old configuration stays.
   void replace(Config config);
+  /// The first half of replace(): checks `config` and builds what would be served; nothing changes yet. Throws as
+  /// start() does.
+  [[nodiscard]] std::shared_ptr<const Snapshot> prepare(Config config) const;
+  /// The second half, for what prepare() of this server made since the last commit(): whatever is wrong with a
+  /// configuration has been found before.
+  void commit(std::shared_ptr<const Snapshot> next);
   /// Closes everything; who still waits for an upstream gets no reply. `done` runs on the executor. May be called
   /// again.
   void stop(std::function<void()> done);

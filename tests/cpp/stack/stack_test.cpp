@@ -18,6 +18,7 @@
 #include <fstream>
 #include <future>
 #include <hcpnet/stack.hpp>
+#include <hcpnet/stack/files.hpp>
 #include <iterator>
 #include <limits>
 #include <mutex>
@@ -101,6 +102,17 @@ std::vector<std::string> ask(const Endpoint& server, const std::string& name, un
   return addresses;
 }
 
+std::string http(const std::string& path, const std::string& request) {
+  asio::io_context io;
+  asio::local::stream_protocol::socket socket(io);
+  socket.connect(asio::local::stream_protocol::endpoint(path));
+  asio::write(socket, asio::buffer(request + " HTTP/1.0\r\n\r\n"));
+  std::string reply;
+  boost::system::error_code eof;
+  asio::read(socket, asio::dynamic_buffer(reply), eof);
+  return reply;
+}
+
 TEST_F(StackTest, ServesWhatTheFilesSayAndShowsIt) {
   Stack stack(options());
   stack.start();
@@ -166,6 +178,51 @@ TEST_F(StackTest, KeepsTheOldStateWhenTheNewFileIsWrong) {
   EXPECT_EQ(events[1].kind, StackEvent::Kind::reloaded);
 }
 
+TEST_F(StackTest, ShowsThatTheFilesAreNotWhatIsServed) {
+  std::vector<std::string> messages;
+  StackOptions o = options();
+  o.admin_socket = (folder / "admin.sock").string();
+  o.log = [&](const LogRecord& record) { messages.push_back(record.message); };
+  Stack stack(o);
+  stack.start();
+  EXPECT_FALSE(stack.last_reload().has_value());
+  write("spec: [");
+  ASSERT_TRUE(stack.reload().has_error());
+  ASSERT_EQ(stack.troubles().size(), 1u);
+  EXPECT_NE(stack.troubles()[0].find("not what is served"), std::string::npos) << stack.troubles()[0];
+  EXPECT_NE(stack.metrics().find("hcpnet_up 0"), std::string::npos);
+  ASSERT_TRUE(stack.last_reload().has_value());
+  EXPECT_FALSE(stack.last_reload()->was_applied);
+  EXPECT_TRUE(stack.last_reload()->diagnostics.has_errors());
+  const std::string status = http(o.admin_socket, "GET /status");
+  EXPECT_NE(status.find("\"lastReload\""), std::string::npos);
+  EXPECT_NE(status.find("\"applied\": false"), std::string::npos);
+  const std::string ready = http(o.admin_socket, "GET /readyz");
+  EXPECT_NE(ready.find("200 OK"), std::string::npos) << "the old configuration is served";
+  EXPECT_NE(ready.find("not what is served"), std::string::npos);
+  write(spec_text("blue", 1));
+  ASSERT_TRUE(stack.reload().has_value());
+  EXPECT_TRUE(stack.troubles().empty());
+  EXPECT_TRUE(stack.last_reload()->was_applied);
+  stack.stop();
+  EXPECT_EQ(std::ranges::count(messages, "the files are again what is served"), 1);
+  EXPECT_EQ(messages.back(), "stopped");
+}
+
+TEST_F(StackTest, DoesNotReloadUnlessItRuns) {
+  Stack stack(options());
+  const auto expect_refusal = [&] {
+    const auto refused = stack.reload();
+    ASSERT_TRUE(refused.has_error());
+    EXPECT_EQ(Diagnostics(refused.error()).begin()->code, "not-running");
+  };
+  expect_refusal();
+  stack.start();
+  EXPECT_TRUE(stack.reload().has_value());
+  stack.stop();
+  expect_refusal();
+}
+
 TEST_F(StackTest, SaysThatAListenAddressNeedsARestart) {
   Stack stack(options());
   stack.start();
@@ -174,6 +231,110 @@ TEST_F(StackTest, SaysThatAListenAddressNeedsARestart) {
   ASSERT_TRUE(refused.has_error());
   for (const Diagnostic& d : Diagnostics(refused.error())) EXPECT_EQ(d.code, "needs-restart");
   EXPECT_EQ(stack.stats().reloads_refused, 1u);
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+/// Edits that are right for themselves, and that a server can't take while it runs.
+struct RefusedEdit {
+  const char* name;
+  std::string (*text)(const Stack& stack);
+  const char* code;
+};
+void PrintTo(const RefusedEdit& edit, std::ostream* out) {
+  *out << edit.name;
+}
+
+const RefusedEdit kRefusedEdits[] = {
+    {"OwnDnsServerAsUpstream",
+     [](const Stack& stack) {
+       for (const StackListener& l : stack.listeners())
+         if (l.service == "dns")
+           return replaced(spec_text("green", 1), "networkAttachmentDefinition: vlan",
+                           "networkAttachmentDefinition: vlan, dnsServers: ['" + l.bound.to_string() + "']");
+       return std::string();
+     },
+     "refused-by-server"},
+    {"EveryClientInAView",
+     [](const Stack&) {
+       return spec_text("green", 1) + R"(---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: d, namespace: hcp}
+spec: {targetRef: {kind: Infra, name: vlan}, views: [{name: a, clientPrefixes: [0.0.0.0/0]}]}
+)";
+     },
+     "refused-by-server"},
+    {"SmallerNetwork",
+     [](const Stack&) { return replaced(replaced(spec_text("green", 1), "0/24", "0/25"), "149", "120"); },
+     "needs-restart"},
+};
+
+class RefusedEditTest : public StackTest, public ::testing::WithParamInterface<RefusedEdit> {
+ protected:
+  /// A name, and a route, of before.
+  static void expect_old_state(const Stack& stack) {
+    unsigned rcode = 99;
+    EXPECT_EQ(ask(bound(stack, "dns", 53), "api.blue.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+    const auto routes = stack.route("", 6443, Ipv4(127, 80, 1, 100));
+    ASSERT_EQ(routes.size(), 1u);
+    EXPECT_EQ(routes[0].backend, "blue-kube-apiserver");
+    EXPECT_EQ(stack.stats().reloads, 0u);
+    EXPECT_EQ(stack.stats().reloads_refused, 1u);
+  }
+  static void expect_reason(const Diagnostics& why) {
+    ASSERT_TRUE(why.has_errors());
+    for (const Diagnostic& d : why) {
+      EXPECT_EQ(d.code, GetParam().code) << d.to_string();
+      EXPECT_EQ(d.message.find("boost"), std::string::npos) << d.message;
+    }
+  }
+};
+
+TEST_P(RefusedEditTest, ChangesNothing) {
+  Stack stack(options());
+  stack.start();
+  write(GetParam().text(stack));
+  EXPECT_TRUE(check_files({{{"set.yaml", GetParam().text(stack)}}, {}, {}}).has_value());
+  const auto refused = stack.reload();
+  ASSERT_TRUE(refused.has_error());
+  expect_reason(refused.error());
+  expect_old_state(stack);
+  write(spec_text("green", 1));
+  EXPECT_TRUE(stack.reload().has_value());
+  EXPECT_EQ(stack.route("", 6443, Ipv4(127, 80, 1, 100)).at(0).backend, "green-kube-apiserver");
+}
+
+TEST_P(RefusedEditTest, ChangesNothingWhenTheFileIsWatched) {
+  std::promise<StackEvent> seen;
+  StackOptions o = options();
+  o.watch = true;
+  o.on_event = [&](const StackEvent& e) { seen.set_value(e); };
+  Stack stack(o);
+  stack.start();
+  write(GetParam().text(stack));
+  const StackEvent event = seen.get_future().get();
+  EXPECT_EQ(event.kind, StackEvent::Kind::reload_refused);
+  expect_reason(event.diagnostics);
+  expect_old_state(stack);
+  EXPECT_TRUE(stack.is_running());
+}
+
+INSTANTIATE_TEST_SUITE_P(Edits, RefusedEditTest, ::testing::ValuesIn(kRefusedEdits),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST_F(StackTest, DoesNotCareInWhichOrderTheObjectsStand) {
+  const std::string one = replaced(spec_text("blue", 1), "name: vlan,", "name: first,");
+  const std::string two = replaced(spec_text("red", 2), "name: vlan,", "name: second,");
+  write(one + "---" + two);
+  Stack stack(options());
+  stack.start();
+  write(two + "---" + replaced(one, "blue", "green"));
+  EXPECT_TRUE(stack.reload().has_value());
+  EXPECT_EQ(stack.zones().at(0).server, "hcp/first");
+  EXPECT_EQ(stack.zones().at(0).zone->apex().to_string(), "green.example.com.");
 }
 
 TEST_F(StackTest, ReloadsWhenAConfigMapIsSwapped) {
@@ -196,6 +357,49 @@ TEST_F(StackTest, ReloadsWhenAConfigMapIsSwapped) {
   EXPECT_EQ(seen.get_future().get(), StackEvent::Kind::reloaded);
   unsigned rcode = 99;
   EXPECT_EQ(ask(bound(stack, "dns", 53), "api.green.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+}
+
+TEST_F(StackTest, WatchesTheFolderThatTakesThePlaceOfAnother) {
+  // the last one replaces a folder further up, which makes no event in the folder that is watched
+  const std::filesystem::path place = folder / "etc" / "conf";
+  const auto make = [&](const std::filesystem::path& at, const std::string& name) {
+    std::filesystem::create_directories(at);
+    std::ofstream(at / "new") << spec_text(name, 1);
+    std::filesystem::rename(at / "new", at / "set.yaml");
+  };
+  make(place, "blue");
+  std::mutex mutex;
+  std::condition_variable changed;
+  unsigned reloads = 0;
+  StackOptions o = options();
+  o.files = {(place / "set.yaml").string()};
+  o.watch = true;
+  o.on_event = [&](const StackEvent& e) {
+    const std::lock_guard lock(mutex);
+    if (e.kind == StackEvent::Kind::reloaded) ++reloads;
+    changed.notify_all();
+  };
+  Stack stack(o);
+  stack.start();
+  const auto expect_reload = [&](unsigned count, const std::string& name) {
+    std::unique_lock lock(mutex);
+    ASSERT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return reloads >= count; })) << name;
+    lock.unlock();
+    EXPECT_EQ(stack.route("", 6443, Ipv4(127, 80, 1, 100)).at(0).backend, name + "-kube-apiserver");
+  };
+  std::filesystem::rename(place, folder / "etc" / "old");
+  make(place, "green");
+  expect_reload(1, "green");
+  make(place, "red");
+  expect_reload(2, "red");
+  std::filesystem::remove_all(place);
+  make(place, "white");
+  expect_reload(3, "white");
+  std::filesystem::rename(folder / "etc", folder / "etc.old");
+  make(place, "black");
+  expect_reload(4, "black");
+  make(place, "grey");
+  expect_reload(5, "grey");
 }
 
 TEST_F(StackTest, RunsOnTheEmbeddersContext) {
@@ -276,17 +480,6 @@ spec: {targetRef: {kind: Infra, name: vlan}, maxConnections: 7}
   ASSERT_TRUE(stack.reload().has_value());
   const Diagnostics warnings = stack.warnings();
   EXPECT_TRUE(std::ranges::any_of(warnings, [](const Diagnostic& d) { return d.code == "needs-restart"; }));
-}
-
-std::string http(const std::string& path, const std::string& request) {
-  asio::io_context io;
-  asio::local::stream_protocol::socket socket(io);
-  socket.connect(asio::local::stream_protocol::endpoint(path));
-  asio::write(socket, asio::buffer(request + " HTTP/1.0\r\n\r\n"));
-  std::string reply;
-  boost::system::error_code eof;
-  asio::read(socket, asio::dynamic_buffer(reply), eof);
-  return reply;
 }
 
 TEST_F(StackTest, AnswersOnItsAdminSocket) {
