@@ -37,6 +37,7 @@ class Validator {
     const PolicyTargets servers{infras_, dhcp_servers_, dns_servers_, proxy_servers_};
     check_policies(policies_, servers, set_.complete);
     check_published(policies_.dns, servers, attachments_);
+    check_servers(servers);
     check_infras(infras_);
     for (auto& cluster : bootstrap_clusters_) check_bootstrap_cluster(cluster);
   }
