@@ -294,7 +294,7 @@ TEST(Decision, AnAddressIsOneThatAHostCanHave) {
     EXPECT_THAT(test::errors(std::string(test::kOooi) +
                              "kind: ProxyServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: " + address +
                              "/24}, backends: [{name: a, hostname: a.b, port: 443, targetService: " + address +
-                             ", targetPort: 1, targetNamespace: y}]}\n"),
+                             ", targetPort: 1, targetNamespace: ns}]}\n"),
                 ElementsAre("bad-address /spec/networkConfig/serverIP", "bad-address /spec/backends/0/targetService"));
   }
   for (const char* network : {"0.0.0.0/8", "224.0.0.0/4", "230.1.2.0/24", "255.255.255.255/32"})
