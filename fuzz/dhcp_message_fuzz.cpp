@@ -20,7 +20,7 @@ dhcp::Config config() {
   subnet.dns_servers = {Ipv4(192, 168, 100, 3)};
   subnet.pools = {{Ipv4(192, 168, 100, 50), Ipv4(192, 168, 100, 59)}};
   subnet.options = {{121, {8, 10, 192, 168, 100, 1}}, {43, std::vector<std::uint8_t>(300, 1)}};
-  return {{subnet}, {}};
+  return {{subnet}, {}, {}};
 }
 
 void expect(bool holds) {

@@ -32,7 +32,7 @@ class InputReader {
     if (problems_.error_count() != before) return secret;
     const text::Parsed parsed = text::parse_json("", secret.reveal());
     const text::Value* auths = nullptr;
-    if (parsed.complete && !parsed.problems.has_errors()) auths = parsed.documents.front().find("auths");
+    if (!parsed.documents.empty() && !parsed.problems.has_errors()) auths = parsed.documents.front().find("auths");
     bool is_good = auths != nullptr && auths->type == text::ValueType::map && !auths->members.empty();
     for (std::size_t i = 0; is_good && i < auths->members.size(); ++i) {
       const text::Value* auth = auths->members[i].value.find("auth");

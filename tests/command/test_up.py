@@ -157,3 +157,9 @@ def test_drains_and_writes_an_access_log(hcpnet: Hcpnet) -> None:
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((host, port))
     assert any("draining" in trouble for trouble in hcpnet.ask("status")["troubles"])
+
+
+@pytest.mark.parametrize(("only", "served"), [(["dns"], {"dns"}), (["dns", "proxy"], {"dns", "proxy"})])
+def test_serves_only_its_part(hcpnet: Hcpnet, only: list[str], served: set[str]) -> None:
+    hcpnet.up(*[word for part in only for word in ("--only", part)])
+    assert {x["service"] for x in hcpnet.ask("status")["listeners"]} - {"admin"} == served

@@ -31,9 +31,9 @@ struct HealthCheck {
   Kind kind = Kind::tcp;
   std::chrono::milliseconds interval{10'000};
   std::chrono::milliseconds timeout{2'000};
-  unsigned failures = 3;    ///< checks in a row after which it counts as unhealthy; the first check decides alone
-  unsigned successes = 2;   ///< checks in a row after which it counts as healthy again
-  std::string server_name;  ///< for Kind::tls; empty: none is sent
+  unsigned failures = 3;         ///< checks in a row after which it counts as unhealthy; the first check decides alone
+  unsigned successes = 2;        ///< checks in a row after which it counts as healthy again
+  std::string server_name = {};  ///< for Kind::tls; empty: none is sent
   friend bool operator==(const HealthCheck&, const HealthCheck&) = default;
 };
 
@@ -78,9 +78,9 @@ enum class Protocol : std::uint8_t { tcp, udp };
 /// One claim on one port. A route matches by name, or says which nameless connections it takes.
 struct Route {
   std::uint16_t port = 0;
-  std::vector<std::string> names;  ///< host names, or "*.x" for every name below x at any depth
-  bool no_sni = false;             ///< connections without a server name, or with an address as the name
-  bool other_sni = false;          ///< connections whose (usable) name matches no route of this port
+  std::vector<std::string> names = {};  ///< host names, or "*.x" for every name below x at any depth
+  bool no_sni = false;                  ///< connections without a server name, or with an address as the name
+  bool other_sni = false;               ///< connections whose (usable) name matches no route of this port
   bool not_tls = false;  ///< connections that do not begin with a TLS handshake; all those of ListenerKind::tcp and udp
   SourceMatch source = {};
   std::string backend = {};           ///< Backend::name

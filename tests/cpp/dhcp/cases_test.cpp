@@ -71,7 +71,7 @@ Config config_of(const json& context) {
     subnet.options.push_back({26, {static_cast<std::uint8_t>(mtu >> 8), static_cast<std::uint8_t>(mtu)}});
   }
   for (const json& server : context.value("ntp", json::array())) subnet.options.push_back({42, bytes_of(ip(server))});
-  return {{subnet}, {}};
+  return {{subnet}, {}, {}};
 }
 
 std::vector<Lease> preload_of(const json& context) {

@@ -32,7 +32,7 @@ Config config() {
   subnet.dns_servers = {at(3), Ipv4(198, 51, 100, 53)};
   subnet.domain_name = "hc.example.com";
   subnet.pools = {{at(50), at(59)}};
-  return {{subnet}, {{test_mac(7), "worker-7"}}};
+  return {{subnet}, {{test_mac(7), "worker-7"}}, {}};
 }
 
 /// A responder whose changes reach the disk at once.

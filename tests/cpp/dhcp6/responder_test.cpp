@@ -178,7 +178,8 @@ TEST_F(Dhcp6, RapidCommitOnlyWhereConfigured) {
   EXPECT_EQ(answer.type(), 7);
   EXPECT_EQ(answer.outcome.changes.size(), 1u);
   const Bytes6 rapid_commit = option6(14, {});
-  EXPECT_FALSE(std::ranges::search(answer.packet(), rapid_commit).empty());
+  const auto packet = answer.packet();
+  EXPECT_FALSE(std::ranges::search(packet, rapid_commit).empty());
   EXPECT_EQ(send(Ask{.client = duid(2)}).type(), 2) << "without the option four messages as ever";
 }
 

@@ -25,9 +25,9 @@ AccessRecord record() {
 
 TEST(AccessLog, TextFollowsTheTemplate) {
   EXPECT_EQ(AccessLogFormat().render(record()),
-            "2023-11-14T22:13:20.042Z [2001:db8::9]:50000 192.0.2.4:443 a.test\\x0A\"x exact blue-oauth 10.0.0.1:6443 "
+            "2023-11-14T22:13:20.042Z [2001:db8::9]:50000 192.0.2.4:443 a.test\\x0a\"x exact blue-oauth 10.0.0.1:6443 "
             "517 12345678901 1500 finished");
-  EXPECT_EQ(AccessLogFormat::text("100%% %{reason}%{sni}!")->render(record()), "100% finisheda.test\\x0A\"x!");
+  EXPECT_EQ(AccessLogFormat::text("100%% %{reason}%{sni}!")->render(record()), "100% finisheda.test\\x0a\"x!");
   EXPECT_EQ(AccessLogFormat::text("")->render(record()), "");
 }
 
@@ -43,7 +43,7 @@ TEST(AccessLog, JsonIsOneObjectWithNumbers) {
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const auto json = nlohmann::json::parse(line);
   EXPECT_EQ(json.at("bytes_to_client"), 12'345'678'901);
-  EXPECT_EQ(json.at("sni"), "a.test\\x0A\"x");
+  EXPECT_EQ(json.at("sni"), "a.test\\x0a\"x");
   EXPECT_EQ(json.at("time"), "2023-11-14T22:13:20.042Z");
   EXPECT_EQ(json.size(), 11u);
   const auto empty = nlohmann::json::parse(AccessLogFormat::json().render({}));

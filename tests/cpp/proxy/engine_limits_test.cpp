@@ -2,6 +2,8 @@
 // Who may connect, how often, and to which endpoint of a backend.
 #include <gmock/gmock.h>
 
+#include <hcpnet/tls/client_hello.hpp>
+
 #include "proxy/proxy_test.hpp"
 
 namespace hcpnet::proxy {
@@ -9,6 +11,7 @@ namespace {
 
 namespace error = boost::asio::error;
 using namespace std::chrono_literals;
+using boost::asio::ip::tcp;
 using test::ClosedPort;
 using test::Peer;
 using test::Server;

@@ -13,6 +13,7 @@ namespace {
 
 namespace error = boost::asio::error;
 using namespace std::chrono_literals;
+using boost::asio::ip::tcp;
 using boost::asio::ip::udp;
 using test::Peer;
 using test::Server;

@@ -76,7 +76,7 @@ TEST(ProxyHeaderCodec, SurvivesEverySingleByteChange) {
 TEST(ProxyHeaderCodec, SendersMaySpeakForThemselves) {
   for (const std::string& bytes :
        {std::string("PROXY UNKNOWN\r\n"), std::string("PROXY UNKNOWN ffff::1 anything 1 2\r\n"),
-        kSignature + std::string("\x20\x00\x00\x00", 4), kSignature + std::string("\x20\x11\x00\x03abc", 7),
+        kSignature + std::string("\x20\x00\x00\x00", 4), kSignature + std::string("\x20\x11\x00\x03xyz", 7),
         kSignature + std::string("\x21\x31\x00\x02xx", 6)}) {
     const auto header = parse(bytes);
     ASSERT_TRUE(header.has_value()) << bytes;
