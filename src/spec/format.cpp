@@ -12,6 +12,7 @@ namespace hcpnet::spec {
 namespace {
 
 constexpr std::string_view kIpv4Example = "an IPv4 address such as 192.0.2.4";
+constexpr std::string_view kIpv6Example = "an IPv6 address such as 2001:db8::4";
 constexpr std::string_view kCidr6Example = "a network such as 2001:db8::/64";
 constexpr std::string_view kCidrExample = "a network such as 192.0.2.0/24";
 
@@ -226,8 +227,8 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
         return {};
       return Complaint{code::bad_name, "this is no name of a file"};
     case Format::ipv6:
-      if (parse_ipv6(text)) return {};
-      return Complaint{code::bad_address, "this is no IPv6 address", "an IPv6 address such as 2001:db8::4"};
+      if (const auto address = parse_ipv6(text)) return check_host(*address, kIpv6Example);
+      return Complaint{code::bad_address, "this is no IPv6 address", kIpv6Example};
     case Format::ipv6_cidr: {
       const auto cidr = parse_cidr(text);
       if (cidr && cidr->network().is_v6()) return {};

@@ -11,6 +11,13 @@ namespace hcpnet::spec {
 inline constexpr std::size_t kMaxLabelBytes = 63;
 inline constexpr std::size_t kMaxNameBytes = 253;
 
+/// What hcpnet publishes below the domain of each cluster.
+inline constexpr std::string_view kServiceLabels[] = {"api.", "api-int.", "oauth.", "ignition.", "konnectivity."};
+/// The names under which guests know the `kubernetes` Service, besides its address (HyperShift puts them into the API
+/// server's certificate).
+inline constexpr std::string_view kKubernetesNames[] = {"kubernetes", "kubernetes.default", "kubernetes.default.svc",
+                                                        "kubernetes.default.svc.cluster.local"};
+
 enum class HostForm { exact, wildcard_too, lower_domain };
 
 /// What is wrong with a name, as a sentence; nullopt when nothing is.

@@ -56,6 +56,12 @@ struct PolicyTargets {
 /// `set_is_complete` is false when a file could not be read: a target that is not there may be in it.
 void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_is_complete);
 
+/// Servers against each other, whatever kind describes them.
+void check_servers(PolicyTargets servers);
+/// Entries and addresses of DNSPolicies against what their targets publish.
+void check_published(std::vector<Examined<DNSPolicy>>& policies, PolicyTargets targets,
+                     const std::vector<Examined<InfraClusterAttachment>>& attachments);
+
 /// Where the address of a server stands: "192.0.2.4/24" without its length.
 [[nodiscard]] std::optional<Ipv4> address_of(const std::optional<std::string>& text);
 

@@ -34,7 +34,10 @@ class Validator {
     for (auto& server : dhcp_servers_) check_dhcp_server(server);
     for (auto& server : proxy_servers_) check_proxy_server(server);
     check_attachments();
-    check_policies(policies_, {infras_, dhcp_servers_, dns_servers_, proxy_servers_}, set_.complete);
+    const PolicyTargets servers{infras_, dhcp_servers_, dns_servers_, proxy_servers_};
+    check_policies(policies_, servers, set_.complete);
+    check_published(policies_.dns, servers, attachments_);
+    check_servers(servers);
     check_infras(infras_);
     for (auto& cluster : bootstrap_clusters_) check_bootstrap_cluster(cluster);
   }

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "spec/names.hpp"
+
 /// The three parts of make_stack_config(), one file each.
 namespace hcpnet::derive {
 
@@ -14,10 +16,7 @@ struct Inputs {
   const Surroundings& surroundings;
 };
 
-/// The names under which guests know the `kubernetes` Service, besides its address (HyperShift puts them into the API
-/// server's certificate).
-inline constexpr std::string_view kKubernetesNames[] = {"kubernetes", "kubernetes.default", "kubernetes.default.svc",
-                                                        "kubernetes.default.svc.cluster.local"};
+using spec::kKubernetesNames;
 [[nodiscard]] bool is_kubernetes_name(std::string_view name) noexcept;
 
 [[nodiscard]] Diagnostic problem(Severity severity, const spec::ObjectMeta& where, std::string path, std::string code,

@@ -110,8 +110,6 @@ void add_records(ZoneSet& zones, const std::vector<dns::RRset>& records, const s
   if (reverse) zones.add_reverse();
 }
 
-constexpr const char* kServiceLabels[] = {"api.", "api-int.", "oauth.", "ignition.", "konnectivity."};
-
 /// The clients that no other view claims: pods and everybody else on the management side. A view that has a default
 /// prefix itself takes the place of this one for it.
 std::vector<Cidr> everyone_else(const std::vector<dns::View>& views) {
@@ -193,7 +191,8 @@ void add_clusters(ZoneSet& zones, const spec::ValidInfra& infra, std::optional<I
   for (const spec::ValidCluster& cluster : infra.clusters) {
     zones.add_zone(cluster.domain);
     if (!proxy) continue;
-    for (const char* label : kServiceLabels) zones.add_address(label + cluster.domain, *proxy);
+    for (const std::string_view label : spec::kServiceLabels)
+      zones.add_address(std::string(label) + cluster.domain, *proxy);
     if (cluster.apps_vip)
       zones.add_address("*.apps." + cluster.domain, apps_through_proxy ? *proxy : *cluster.apps_vip);
   }

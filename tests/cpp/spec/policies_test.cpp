@@ -199,6 +199,49 @@ TEST(DnsPolicy, HasNoTwoEqualPrefixes) {
               ElementsAre("duplicate-prefix /spec/views/0/clientPrefixes/0"));
 }
 
+TEST(DnsPolicy, PublishesNoNameThatItsTargetPublishes) {
+  const auto with = [](const std::string& set, const std::string& name, const std::string& target) {
+    return test::errors(set +
+                        policy("DNSPolicy", "p", target, "  entries: [{hostname: \"" + name + "\", ip: 192.0.2.9}]\n"));
+  };
+  const auto infra = [&](const std::string& name, const std::string& more = "") {
+    return with(test::infra_text() + test::attachment_text("blue", more), name, "{kind: Infra, name: yard}");
+  };
+  const auto refused = ElementsAre("duplicate-hostname /spec/entries/0/hostname");
+  const std::string apps =
+      "  appsIngress: {enabled: true, metallb: {addressPoolName: p, ipAddressPoolRange: "
+      "192.0.2.200-192.0.2.204}}\n";
+  for (const char* label : {"api", "api-int", "oauth", "ignition", "konnectivity", "API"})
+    EXPECT_THAT(infra(std::string(label) + ".blue.hc.example.com"), refused) << label;
+  for (const char* name : {"kubernetes", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"})
+    EXPECT_THAT(infra(name), refused) << name;
+  EXPECT_THAT(infra("*.apps.blue.hc.example.com", apps), refused);
+  EXPECT_THAT(infra("*.apps.blue.hc.example.com"), IsEmpty()) << "nobody else says where they are";
+  EXPECT_THAT(infra("console.apps.blue.hc.example.com", apps), IsEmpty());
+  EXPECT_THAT(infra("api.red.hc.example.com"), IsEmpty());
+
+  std::string no_proxy = test::infra_text();
+  no_proxy.replace(no_proxy.find("proxy: {"), 8, "proxy: {enabled: false, ");
+  EXPECT_THAT(with(no_proxy + test::attachment_text("blue"), "api.blue.hc.example.com", "{kind: Infra, name: yard}"),
+              IsEmpty());
+  const std::string server = std::string(test::kOooi) +
+                             "kind: DNSServer\nmetadata: {name: a, namespace: hcp}\nspec: {networkConfig: {serverIP: "
+                             "192.0.2.3, proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com, staticEntries: "
+                             "[{hostname: Api.a.example.com, ip: 192.0.2.4}]}\n---\n";
+  EXPECT_THAT(with(server, "api.a.example.com", "{kind: DNSServer, name: a}"), refused);
+  EXPECT_THAT(with(server, "oauth.a.example.com", "{kind: DNSServer, name: a}"), IsEmpty());
+}
+
+TEST(DnsPolicy, MixesNoAddressRecordIntoANameOfItsTarget) {
+  const auto record = [](const std::string& type_and_data) {
+    return test::errors(test::infra_text() + test::attachment_text("blue") +
+                        policy("DNSPolicy", "p", "{kind: Infra, name: yard}",
+                               "  records: [{name: api.blue.hc.example.com., type: " + type_and_data + "}]\n"));
+  };
+  EXPECT_THAT(record("A, data: [192.0.2.9]"), ElementsAre("duplicate-hostname /spec/records/0/name"));
+  EXPECT_THAT(record("TXT, data: [hello]"), IsEmpty());
+}
+
 TEST(DnsPolicy, HoldsItsFormats) {
   EXPECT_THAT(errors_of("DNSPolicy",
                         "  recordTTLSeconds: 0\n  entries: [{hostname: a_b, ip: 192.0.2.9}]\n  views: [{name: a, "

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a DNSPolicy adds, against what its target publishes already: two answers for one name would be mixed into one.
+#include <algorithm>
+#include <hcpnet/dns/rdata.hpp>
+#include <map>
+#include <utility>
+
+#include "spec/format.hpp"
+#include "spec/names.hpp"
+#include "spec/rules.hpp"
+
+namespace hcpnet::spec {
+namespace {
+
+/// Names with a VLAN address of their own, in lower case, and what has them.
+using Published = std::map<std::string, std::string>;
+
+void publish_cluster(Published& names, const std::string& domain, bool has_apps, const std::string& owner) {
+  for (const std::string_view label : kServiceLabels) names.emplace(std::string(label) + domain, owner);
+  if (has_apps) names.emplace("*.apps." + domain, owner);
+}
+
+/// Without a proxy nothing is published: then a policy may say where the names lead.
+Published names_of(const Examined<Infra>& infra, const std::vector<Examined<InfraClusterAttachment>>& attachments) {
+  Published names;
+  const Infra& value = infra.value;
+  if (!value.proxy || !value.proxy->enabled) return names;
+  for (const auto& [attachment, subject, plan] : attachments)
+    if (attachment.metadata.namespace_ == value.metadata.namespace_ && attachment.infra_name == value.metadata.name)
+      publish_cluster(names, lower(attachment.cluster_name + '.' + attachment.base_domain),
+                      attachment.apps_ingress.enabled, "cluster " + attachment.metadata.name);
+  if (names.empty() && names_cluster(value))
+    publish_cluster(names, lower(*value.dns->cluster_name + '.' + *value.dns->base_domain), false,
+                    "cluster " + *value.dns->cluster_name);
+  if (!names.empty())
+    for (const std::string_view name : kKubernetesNames)
+      names.emplace(name, "the proxy of Infra " + value.metadata.key());
+  return names;
+}
+
+Published names_of(const Examined<DNSServer>& server) {
+  Published names;
+  for (std::size_t i = 0; i < server.value.static_entries.size(); ++i)
+    names.emplace(lower(server.value.static_entries[i].hostname),
+                  "staticEntries of the target (" +
+                      server.subject.where("/spec/staticEntries/" + std::to_string(i) + "/hostname") + ')');
+  return names;
+}
+
+void check_policy(Examined<DNSPolicy>& policy, const Published& names) {
+  const auto check = [&](const std::string& pointer, std::string name) {
+    if (name.ends_with('.')) name.pop_back();
+    const auto other = names.find(lower(name));
+    if (other != names.end() && policy.subject.is_good(pointer))
+      policy.subject.error(code::duplicate_hostname, pointer,
+                           "this name is published already, by " + other->second + "; a view can have it otherwise");
+  };
+  for (std::size_t i = 0; i < policy.value.entries.size(); ++i)
+    check("/spec/entries/" + std::to_string(i) + "/hostname", policy.value.entries[i].hostname);
+  for (std::size_t i = 0; i < policy.value.records.size(); ++i)
+    if (dns::parse_type(policy.value.records[i].type) == dns::Type::a)
+      check("/spec/records/" + std::to_string(i) + "/name", policy.value.records[i].name);
+}
+
+}  // namespace
+
+void check_published(std::vector<Examined<DNSPolicy>>& policies, PolicyTargets targets,
+                     const std::vector<Examined<InfraClusterAttachment>>& attachments) {
+  for (Examined<DNSPolicy>& policy : policies) {
+    const auto is_target = [&](const auto& object) {
+      const ObjectMeta& metadata = object.value.metadata;
+      return metadata.namespace_ == policy.value.metadata.namespace_ && metadata.name == policy.value.target.name;
+    };
+    if (policy.value.target.kind == "Infra") {
+      const auto infra = std::ranges::find_if(targets.infras, is_target);
+      if (infra != targets.infras.end()) check_policy(policy, names_of(*infra, attachments));
+    } else {
+      const auto server = std::ranges::find_if(targets.dns_servers, is_target);
+      if (server != targets.dns_servers.end()) check_policy(policy, names_of(*server));
+    }
+  }
+}
+
+}  // namespace hcpnet::spec

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spec/spec_text.hpp"
+
+namespace hcpnet::spec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string server(const std::string& kind, const std::string& name, const std::string& spec) {
+  return std::string(test::kOooi) + "kind: " + kind + "\nmetadata: {name: " + name + ", namespace: hcp}\nspec: {" +
+         spec + "}\n---\n";
+}
+std::string dhcp_server(const std::string& name, const std::string& cidr, const std::string& last_byte) {
+  return server("DHCPServer", name,
+                "networkConfig: {cidr: " + cidr + ", gateway: 192.0.2.1, serverIP: 192.0.2." + last_byte +
+                    "}, leaseConfig: {rangeStart: 192.0.2.100, rangeEnd: 192.0.2.110}");
+}
+std::string dns_server(const std::string& upstreams, const std::string& port = "53") {
+  return server("DNSServer", "a",
+                "networkConfig: {serverIP: 192.0.2.3/24, proxyIP: 192.0.2.4, dnsPort: " + port +
+                    "}, hostedClusterDomain: a.example.com, upstreamDNS: [" + upstreams + "]");
+}
+std::string proxy_server(const std::string& name, const std::string& last_byte, const std::string& target,
+                         const std::string& more = "") {
+  return server("ProxyServer", name,
+                "networkConfig: {serverIP: 192.0.2." + last_byte + "}, backends: [{name: a, hostname: " + name +
+                    ".example.com, port: 8443, targetService: " + target + ", targetNamespace: ns" + more + "}]");
+}
+std::string message(const std::string& text) {
+  const auto result = check({{"f.yaml", text}});
+  return result.has_value() ? "" : result.error().items().front().message;
+}
+
+TEST(SetRules, ADnsServerDoesNotForwardToItself) {
+  const auto infra = [](const std::string& servers) {
+    return test::errors(test::infra_text("yard", "networkAttachmentDefinition: vlan7\n    dnsServers: " + servers));
+  };
+  const auto at = [](const char* index) { return std::string("forward-loop /spec/networkConfig/dnsServers/") + index; };
+  EXPECT_THAT(infra("[198.51.100.53, 192.0.2.3]"), ElementsAre(at("1")));
+  EXPECT_THAT(infra("[\"192.0.2.3:53\"]"), ElementsAre(at("0")));
+  EXPECT_THAT(infra("[\"192.0.2.3:5353\", resolv.conf]"), IsEmpty());
+  EXPECT_THAT(test::errors(dns_server("192.0.2.3")), ElementsAre("forward-loop /spec/upstreamDNS/0"));
+  EXPECT_THAT(test::errors(dns_server("resolv.conf, \"192.0.2.3:5353\"", "5353")),
+              ElementsAre("forward-loop /spec/upstreamDNS/1"));
+  EXPECT_THAT(test::errors(dns_server("192.0.2.3", "5353")), IsEmpty());
+  EXPECT_THAT(test::findings(dns_server("192.0.2.3")), ElementsAre("4:132 forward-loop /spec/upstreamDNS/0"));
+}
+
+TEST(SetRules, ADhcpNetworkHasOneServer) {
+  const std::string first = dhcp_server("a", "192.0.2.0/24", "2");
+  EXPECT_THAT(test::errors(first + dhcp_server("b", "192.0.2.0/24", "5")),
+              ElementsAre("networks-overlap /spec/networkConfig/cidr"));
+  EXPECT_THAT(message(first + dhcp_server("b", "192.0.2.0/24", "5")), HasSubstr("DHCPServer hcp/a (f.yaml:4)"));
+  EXPECT_THAT(test::errors(first + dhcp_server("b", "192.0.2.0/25", "2")),
+              ElementsAre("addresses-collide /spec/networkConfig/serverIP"));
+  EXPECT_THAT(test::errors(first + dhcp_server("b", "192.0.2.0/25", "5")), IsEmpty()) << "one process can serve these";
+}
+
+TEST(SetRules, ADhcpServerAndAnInfraDoNotServeOneNetwork) {
+  const std::string server = dhcp_server("a", "192.0.2.0/24", "5");
+  EXPECT_THAT(test::errors(test::infra_text() + server), ElementsAre("networks-overlap /spec/networkConfig/cidr"));
+  EXPECT_THAT(message(test::infra_text() + server), HasSubstr("Infra hcp/yard (f.yaml:6)"));
+  EXPECT_THAT(message(server + test::infra_text()), HasSubstr("DHCPServer hcp/a (f.yaml:4)"));
+  std::string without = test::infra_text();
+  without.replace(without.find("dhcp: {"), 7, "dhcp: {enabled: false, ");
+  EXPECT_THAT(test::errors(without + server), IsEmpty());
+}
+
+TEST(SetRules, ABackendLeadsToNoProxyOfTheSet) {
+  const auto at = ElementsAre("forward-loop /spec/backends/0/targetService");
+  EXPECT_THAT(test::errors(proxy_server("a", "9", "192.0.2.9, targetPort: 8443")), at);
+  EXPECT_THAT(test::errors(proxy_server("a", "9", "192.0.2.9, targetPort: 8444")), IsEmpty());
+  EXPECT_THAT(test::errors(proxy_server("a", "9", "192.0.2.9, targetPort: 8443", ", protocol: UDP")), at);
+  EXPECT_THAT(test::errors(proxy_server("a", "9", "192.0.2.10, targetPort: 8443") +
+                           proxy_server("b", "10", "kube-apiserver, targetPort: 6443")),
+              at);
+  EXPECT_THAT(test::errors(proxy_server("a", "9", "192.0.2.10, targetPort: 8443") +
+                           proxy_server("b", "10", "x, targetPort: 1", ", protocol: UDP")),
+              IsEmpty());
+  for (const char* port : {"443", "6443"})
+    EXPECT_THAT(
+        test::errors(test::infra_text() + proxy_server("a", "9", std::string("192.0.2.4, targetPort: ") + port)), at);
+  EXPECT_THAT(test::errors(test::infra_text() + proxy_server("a", "9", "192.0.2.4, targetPort: 9443")), IsEmpty());
+  EXPECT_THAT(message(test::infra_text() + proxy_server("a", "9", "192.0.2.4, targetPort: 443")),
+              HasSubstr("Infra hcp/yard (f.yaml:12)"));
+}
+
+}  // namespace
+}  // namespace hcpnet::spec
