@@ -30,8 +30,19 @@ def spread(values: list[float], form: str = "{:.0f}") -> str:
 
 
 def command_of(a, proxy: Proxy, mode: str, count: int, hello: int) -> list[str]:
-    return ["taskset", "-c", "1", f"{a.build}/bench/proxy_load", mode, str(proxy.port), str(BACKEND_PORT),
-            str(a.seconds), str(count), str(hello), str(a.names)]
+    return [
+        "taskset",
+        "-c",
+        "1",
+        f"{a.build}/bench/proxy_load",
+        mode,
+        str(proxy.port),
+        str(BACKEND_PORT),
+        str(a.seconds),
+        str(count),
+        str(hello),
+        str(a.names),
+    ]
 
 
 def measure(a, proxy: Proxy, mode: str, count: int, hello: int) -> dict:
@@ -55,39 +66,61 @@ def alternate(a, proxies: list[Proxy], mode: str, count: int, hello: int = 517) 
 
 def table(title: str, rounds: Rounds, columns: list[tuple[str, str, callable]], best_first: callable) -> None:
     """`columns`: heading, format, value of a round; the last heading also gets hcpnet's share of each one's value."""
-    print(f"\n### {title}\n\n| proxy | {' | '.join(h for h, _, _ in columns)} | hcpnet : it, {columns[0][0]} | hcpnet : it, {columns[1][0]} | errors |")
+    print(
+        f"\n### {title}\n\n| proxy | {' | '.join(h for h, _, _ in columns)} | hcpnet : it, {columns[0][0]} | hcpnet : it, {columns[1][0]} | errors |"
+    )
     print("| --- " * (len(columns) + 4) + "|")
     ours = rounds["hcpnet"]
     for name, theirs in sorted(rounds.items(), key=lambda item: best_first(item[1])):
         cells = [spread([value(r) for r in theirs], form) for _, form, value in columns]
-        ratios = [spread([value(our) / (value(their) or 1e-9) for our, their in zip(ours, theirs, strict=True)], "{:.2f}")
-                  if name != "hcpnet" else "" for _, _, value in columns[:2]]
+        ratios = [
+            spread([value(our) / (value(their) or 1e-9) for our, their in zip(ours, theirs, strict=True)], "{:.2f}")
+            if name != "hcpnet"
+            else ""
+            for _, _, value in columns[:2]
+        ]
         print(f"| {name} | {' | '.join(cells + ratios)} | {sum(r['errors'] for r in theirs)} |")
     sys.stdout.flush()
 
 
 def connections(a, proxies: list[Proxy], part: str) -> None:
     hello = {"conn517": 517, "connpq": 1631}[part]
-    columns = [("conns/s", "{:.0f}", lambda r: r["connections"] / r["seconds"]),
-               ("CPU us per connection", "{:.1f}", lambda r: r["cpu"] / max(1, r["connections"]) * 1e6)]
+    columns = [
+        ("conns/s", "{:.0f}", lambda r: r["connections"] / r["seconds"]),
+        ("CPU us per connection", "{:.1f}", lambda r: r["cpu"] / max(1, r["connections"]) * 1e6),
+    ]
     rounds = alternate(a, proxies, "conn", 64, hello)
-    table(f"New connections, hello of {hello} bytes, {a.names:,} names", rounds, columns,
-          lambda rs: median(columns[1][2](r) for r in rs))
+    table(
+        f"New connections, hello of {hello} bytes, {a.names:,} names",
+        rounds,
+        columns,
+        lambda rs: median(columns[1][2](r) for r in rs),
+    )
 
 
 def bulk(a, proxies: list[Proxy], part: str) -> None:
     streams = int(part.removeprefix("bulk"))
-    columns = [("Gbit/s", "{:.1f}", lambda r: r["bytes"] * 8 / r["seconds"] / 1e9),
-               ("CPU ms per GB", "{:.0f}", lambda r: r["cpu"] * 1000 / (max(1, r["bytes"]) / 1e9))]
-    table(f"Bulk, {streams} streams", alternate(a, proxies, "bulk", streams), columns,
-          lambda rs: -median(columns[0][2](r) for r in rs))
+    columns = [
+        ("Gbit/s", "{:.1f}", lambda r: r["bytes"] * 8 / r["seconds"] / 1e9),
+        ("CPU ms per GB", "{:.0f}", lambda r: r["cpu"] * 1000 / (max(1, r["bytes"]) / 1e9)),
+    ]
+    table(
+        f"Bulk, {streams} streams",
+        alternate(a, proxies, "bulk", streams),
+        columns,
+        lambda rs: -median(columns[0][2](r) for r in rs),
+    )
 
 
 def latency(a, proxies: list[Proxy], part: str) -> None:
     count = int(part.removeprefix("latency"))
     columns = [("p50 us", "{:.0f}", lambda r: r["p50_us"]), ("p99 us", "{:.0f}", lambda r: r["p99_us"])]
-    table(f"Latency, {count} tunnels", alternate(a, proxies, "latency", count), columns,
-          lambda rs: median(r["p50_us"] for r in rs))
+    table(
+        f"Latency, {count} tunnels",
+        alternate(a, proxies, "latency", count),
+        columns,
+        lambda rs: median(r["p50_us"] for r in rs),
+    )
 
 
 def idle(a, folder: Path) -> None:
@@ -96,7 +129,9 @@ def idle(a, folder: Path) -> None:
         try:
             proxy.start(a.cores)
             before = proxy.memory_bytes()
-            with subprocess.Popen(command_of(a, proxy, "idle", a.tunnels, 517), stdout=subprocess.PIPE, text=True) as load:
+            with subprocess.Popen(
+                command_of(a, proxy, "idle", a.tunnels, 517), stdout=subprocess.PIPE, text=True
+            ) as load:
                 opened = json.loads(load.stdout.readline())
                 after = proxy.memory_bytes()
                 load.terminate()
@@ -108,8 +143,12 @@ def idle(a, folder: Path) -> None:
 
 
 def starts(a, folder: Path) -> None:
-    print("\n### Start with 100,000 names: seconds until it accepts, and memory\n\n| proxy | s | MB |\n| --- | --- | --- |")
-    for proxy in make_proxies(a.build, folder, 100_000, a.workers, ["hcpnet", *(p for p in a.peers if p not in ("floor", "sniproxy"))]):
+    print(
+        "\n### Start with 100,000 names: seconds until it accepts, and memory\n\n| proxy | s | MB |\n| --- | --- | --- |"
+    )
+    for proxy in make_proxies(
+        a.build, folder, 100_000, a.workers, ["hcpnet", *(p for p in a.peers if p not in ("floor", "sniproxy"))]
+    ):
         seconds, memory = [], 0
         for _ in range(a.rounds):
             try:
@@ -138,11 +177,20 @@ def main() -> None:
     parser.add_argument("--build", default="build/release", help="folder of the programs")
     parser.add_argument("--seconds", type=float, default=2, help="length of each run")
     parser.add_argument("--rounds", type=int, default=5, help="alternations")
-    parser.add_argument("--workers", type=int, default=1, help="of each proxy; with more than one they run on all cores")
+    parser.add_argument(
+        "--workers", type=int, default=1, help="of each proxy; with more than one they run on all cores"
+    )
     parser.add_argument("--names", type=int, default=20, help="that are routed")
     parser.add_argument("--tunnels", type=int, default=9000, help="of the part idle")
-    parser.add_argument("--peers", type=lambda text: [p for p in text.split(",") if p], default=PEERS, help="comma separated: " + ", ".join(PEERS))
-    parser.add_argument("--parts", type=lambda text: text.split(","), default=PARTS, help="comma separated: " + ", ".join(PARTS))
+    parser.add_argument(
+        "--peers",
+        type=lambda text: [p for p in text.split(",") if p],
+        default=PEERS,
+        help="comma separated: " + ", ".join(PEERS),
+    )
+    parser.add_argument(
+        "--parts", type=lambda text: text.split(","), default=PARTS, help="comma separated: " + ", ".join(PARTS)
+    )
     a = parser.parse_args()
     if os.environ.get("HCPNET_BENCH_NAMESPACE") != "1":
         os.environ["HCPNET_BENCH_NAMESPACE"] = "1"

@@ -121,7 +121,9 @@ backend backend
 
 
 def nginx(folder: Path, name: str, port: int, names: int, workers: int, tuning: str) -> Proxy:
-    listens = "".join(f"    listen {address}:{port} backlog=16384{' reuseport' if workers > 1 else ''};\n" for address in LISTENERS)
+    listens = "".join(
+        f"    listen {address}:{port} backlog=16384{' reuseport' if workers > 1 else ''};\n" for address in LISTENERS
+    )
     servers = "".join(f"    server {address}:{BACKEND_PORT};\n" for address in BACKENDS)
     entries = "".join(f"    {name_of(i)} backend;\n" for i in range(names))
     config = folder / f"{name}.conf"
@@ -151,7 +153,10 @@ stream {{
 
 def sniproxy(folder: Path, name: str, port: int, names: int) -> Proxy:
     listens = "".join(f"listen {address}:{port} {{\n  proto tls\n  table t\n}}\n" for address in LISTENERS)
-    entries = "".join(f"  {name_of(i).replace('.', chr(92) * 2 + '.')} {BACKENDS[i % 4]}:{BACKEND_PORT}\n" for i in range(min(names, 1000)))
+    entries = "".join(
+        f"  {name_of(i).replace('.', chr(92) * 2 + '.')} {BACKENDS[i % 4]}:{BACKEND_PORT}\n"
+        for i in range(min(names, 1000))
+    )
     config = folder / f"{name}.conf"
     config.write_text(f"{listens}table t {{\n{entries}}}\n")
     return Proxy(name, port, ["sniproxy", "-f", "-n", "30000", "-c", str(config)], log=str(folder / f"{name}.log"))
@@ -162,14 +167,23 @@ def make_proxies(build: str, folder: Path, names: int, workers: int, wanted: lis
     big = 62 * 1024
     makers = {
         "hcpnet": lambda name, port: Proxy(
-            name, port, [f"{build}/bench/proxy_server", str(port), str(BACKEND_PORT), str(names), str(workers)],
-            log=str(folder / "hcpnet.log")),
+            name,
+            port,
+            [f"{build}/bench/proxy_server", str(port), str(BACKEND_PORT), str(names), str(workers)],
+            log=str(folder / "hcpnet.log"),
+        ),
         "floor": lambda name, port: Proxy(name, port, [f"{build}/bench/proxy_floor", str(port), str(BACKEND_PORT)]),
         "haproxy": lambda name, port: haproxy(folder, name, port, names, workers, "", ""),
         "haproxy-62k": lambda name, port: haproxy(folder, name, port, names, workers, f"  tune.bufsize {big}", ""),
         "haproxy-splice": lambda name, port: haproxy(
-            folder, name, port, names, workers, f"  tune.pipesize {1024 * 1024}\n  maxpipes 1000",
-            "  option splice-request\n  option splice-response"),
+            folder,
+            name,
+            port,
+            names,
+            workers,
+            f"  tune.pipesize {1024 * 1024}\n  maxpipes 1000",
+            "  option splice-request\n  option splice-response",
+        ),
         "nginx": lambda name, port: nginx(folder, name, port, names, workers, ""),
         "nginx-62k": lambda name, port: nginx(folder, name, port, names, workers, f"    proxy_buffer_size {big};\n"),
         "sniproxy": lambda name, port: sniproxy(folder, name, port, names),
