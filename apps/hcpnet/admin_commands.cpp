@@ -40,6 +40,9 @@ void print_diagnostics(const Json& diagnostics) {
 void print_status(const Json& status) {
   std::cout << "hcpnet " << text_of(status, "version") << ", reloads " << status.value("reloads", 0) << ", refused "
             << status.value("reloadsRefused", 0) << '\n';
+  if (const auto last = status.find("lastReload"); last != status.end())
+    std::cout << "last reload " << text_of(*last, "time")
+              << (last->at("applied").get<bool>() ? ": applied\n" : ": refused\n");
   for (const Json& l : status.at("listeners"))
     std::cout << std::left << std::setw(8) << text_of(l, "service") << std::setw(28) << text_of(l, "bound")
               << text_of(l, "owner") << '\n';

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "command.hpp"
+#include "runtime/error_text.hpp"
 
 int main(int argc, char** argv) {
   using namespace hcpnet::app;
@@ -32,7 +33,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? kGood : kWrongUse;
   } catch (const std::exception& e) {
-    std::cerr << "hcpnet: " << e.what() << '\n';
+    std::cerr << "hcpnet: " << hcpnet::runtime::error_text(e) << '\n';
     return kProblems;
   }
   return status;

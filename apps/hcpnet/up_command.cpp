@@ -104,7 +104,8 @@ StackOptions to_options(const Arguments& a) {
 
 class Service {
  public:
-  explicit Service(StackOptions options) : stack_(io_, std::move(options)), signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
+  explicit Service(StackOptions options)
+      : log_(options.log, "stack"), stack_(io_, std::move(options)), signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
 
   void run() {
     std::signal(SIGPIPE, SIG_IGN);
@@ -118,6 +119,7 @@ class Service {
   void wait_for_signal() {
     signals_.async_wait([this](boost::system::error_code ec, int signal) {
       if (ec) return;
+      log_.info("signal", {{"name", signal == SIGHUP ? "SIGHUP" : signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
       if (signal != SIGHUP) return stop();
       notify_reloading();
       static_cast<void>(stack_.reload());  // the outcome is in the log
@@ -135,6 +137,7 @@ class Service {
     });
   }
 
+  Logger log_;
   boost::asio::io_context io_{1};
   Stack stack_;
   boost::asio::signal_set signals_;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/beast/core/basic_stream.hpp>
@@ -40,6 +41,13 @@ std::string percent_decoded(std::string_view text) {
   return out;
 }
 
+/// What the connections of one server share.
+struct Shared {
+  HttpServer::Handler handler;
+  HttpLimits limits;
+  std::uint64_t heard = 0;  ///< connections and requests so far
+};
+
 /// RFC 3986 section 3.4, read as forms are written.
 std::map<std::string, std::string> parse_query(std::string_view text) {
   std::map<std::string, std::string> query;
@@ -63,14 +71,20 @@ HttpRequest to_request(const http::request<http::string_body>& message) {
 //   reading --request--> writing --keep-alive--> reading        (error, timeout, close: any --> closed)
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(Protocol::socket socket, std::shared_ptr<const HttpServer::Handler> handler)
-      : stream_(std::move(socket)), handler_(std::move(handler)) {}
+  Session(Protocol::socket socket, std::shared_ptr<Shared> shared)
+      : stream_(std::move(socket)),
+        shared_(std::move(shared)),
+        heard_(++shared_->heard),
+        buffer_(shared_->limits.max_header_bytes + shared_->limits.max_body_bytes) {}
+
+  /// The smaller, the longer ago it connected or finished a request; single bytes don't count.
+  [[nodiscard]] std::uint64_t last_heard() const noexcept { return heard_; }
 
   void read() {
     parser_.emplace();
-    parser_->header_limit(HttpServer::kMaxHeaderBytes);
-    parser_->body_limit(HttpServer::kMaxBodyBytes);
-    stream_.expires_after(HttpServer::kTimeout);
+    parser_->header_limit(static_cast<std::uint32_t>(shared_->limits.max_header_bytes));
+    parser_->body_limit(shared_->limits.max_body_bytes);
+    stream_.expires_after(shared_->limits.timeout);
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](beast::error_code ec, std::size_t) { self->on_read(ec); });
   }
@@ -83,14 +97,15 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_read(beast::error_code ec) {
     if (ec) return close();
     const auto& message = parser_->get();
-    HttpResponse answer = (*handler_)(to_request(message));
+    heard_ = ++shared_->heard;
+    HttpResponse answer = shared_->handler(to_request(message));
     response_ = http::response<http::string_body>(static_cast<http::status>(answer.status), message.version());
     response_.set(http::field::content_type, answer.content_type);
     response_.set(http::field::cache_control, "no-store");
     response_.keep_alive(message.keep_alive());
     response_.body() = std::move(answer.body);
     response_.prepare_payload();
-    stream_.expires_after(HttpServer::kTimeout);
+    stream_.expires_after(shared_->limits.timeout);
     http::async_write(stream_, response_,
                       [self = shared_from_this()](beast::error_code error, std::size_t) { self->on_write(error); });
   }
@@ -100,8 +115,9 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
   Stream stream_;
-  std::shared_ptr<const HttpServer::Handler> handler_;
-  beast::flat_buffer buffer_{HttpServer::kMaxHeaderBytes + HttpServer::kMaxBodyBytes};
+  std::shared_ptr<Shared> shared_;
+  std::uint64_t heard_;
+  beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> response_;
 };
@@ -126,8 +142,11 @@ void remove_stale_socket(const std::string& path) {
 }  // namespace
 
 struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
-  Impl(asio::any_io_executor e, Handler h)
-      : executor(std::move(e)), handler(std::make_shared<const Handler>(std::move(h))), acceptor(executor) {}
+  Impl(asio::any_io_executor e, Handler h, std::string n, HttpLimits limits)
+      : executor(std::move(e)),
+        shared(std::make_shared<Shared>(Shared{std::move(h), limits})),
+        acceptor(executor),
+        name(std::move(n)) {}
 
   void accept() {
     acceptor.async_accept([self = shared_from_this()](boost::system::error_code ec, Protocol::socket socket) {
@@ -139,10 +158,22 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
 
   void serve(Protocol::socket socket) {
     std::erase_if(sessions, [](const auto& weak) { return weak.expired(); });
-    if (sessions.size() >= kMaxConnections) return;  // closes it
-    const auto session = std::make_shared<Session>(std::move(socket), handler);
+    if (sessions.size() >= shared->limits.max_connections) make_room();
+    const auto session = std::make_shared<Session>(std::move(socket), shared);
     sessions.push_back(session);
     session->read();
+  }
+
+  /// Who sends nothing can't keep others out.
+  void make_room() {
+    const auto silent = std::ranges::min_element(sessions, {}, [](const auto& weak) {
+      const auto session = weak.lock();
+      return session ? session->last_heard() : 0;
+    });
+    if (silent == sessions.end()) return;
+    if (const auto session = silent->lock()) session->close();
+    sessions.erase(silent);
+    ++closed_for_room;
   }
 
   void open(const Protocol::endpoint& endpoint, const std::string& what) {
@@ -160,14 +191,16 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   }
 
   asio::any_io_executor executor;
-  std::shared_ptr<const Handler> handler;
+  std::shared_ptr<Shared> shared;
   Acceptor acceptor;
+  std::string name;
   std::vector<std::weak_ptr<Session>> sessions;
+  std::uint64_t closed_for_room = 0;
   std::string path;  // of the unix socket, once bound
 };
 
-HttpServer::HttpServer(asio::any_io_executor executor, Handler handler)
-    : impl_(std::make_shared<Impl>(std::move(executor), std::move(handler))) {}
+HttpServer::HttpServer(asio::any_io_executor executor, Handler handler, std::string name, HttpLimits limits)
+    : impl_(std::make_shared<Impl>(std::move(executor), std::move(handler), std::move(name), limits)) {}
 
 HttpServer::~HttpServer() {
   stop();
@@ -184,7 +217,7 @@ void HttpServer::listen(const std::string& path) {
 }
 
 Endpoint HttpServer::listen(const Endpoint& address) {
-  const std::string what = "HTTP on " + address.to_string();
+  const std::string what = impl_->name + ": HTTP on " + address.to_string();
   const auto ip = asio::ip::make_address(address.address.to_string());
   impl_->open(asio::ip::tcp::endpoint(ip, address.port), what);
   impl_->listen(what);
@@ -199,6 +232,10 @@ Endpoint HttpServer::listen(const Endpoint& address) {
 
 void HttpServer::start() {
   impl_->accept();
+}
+
+std::uint64_t HttpServer::closed_for_room() const noexcept {
+  return impl_->closed_for_room;
 }
 
 void HttpServer::stop() {

@@ -3,6 +3,8 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <hcpnet/net.hpp>
 #include <map>
@@ -22,18 +24,23 @@ struct HttpResponse {
   std::string body;
 };
 
+struct HttpLimits {
+  /// At one more, the connection that has been silent longest is closed.
+  std::size_t max_connections = 64;
+  std::size_t max_header_bytes = 8 * 1024;
+  std::size_t max_body_bytes = 64 * 1024;
+  /// For one request to arrive, one answer to leave, one idle wait.
+  std::chrono::seconds timeout{10};
+};
+
 /// A small HTTP/1.1 server for people and machines on trusted sockets: one request at a time per connection, bounded
 /// everywhere. All calls on the executor's thread, or before it runs.
 class HttpServer {
  public:
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
-  static constexpr std::size_t kMaxConnections = 64;  ///< more are closed at once
-  static constexpr std::size_t kMaxHeaderBytes = 8 * 1024;
-  static constexpr std::size_t kMaxBodyBytes = 64 * 1024;
-  static constexpr std::chrono::seconds kTimeout{
-      10};  ///< for one request to arrive, one answer to leave, one idle wait
 
-  HttpServer(boost::asio::any_io_executor executor, Handler handler);
+  /// `name` says in errors which server it is: "admin", "observe".
+  HttpServer(boost::asio::any_io_executor executor, Handler handler, std::string name, HttpLimits limits = {});
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -45,6 +52,8 @@ class HttpServer {
   Endpoint listen(const Endpoint& address);
   /// Accepts from now on.
   void start();
+  /// Connections closed because of HttpLimits::max_connections.
+  [[nodiscard]] std::uint64_t closed_for_room() const noexcept;
   /// Closes everything at once and removes the unix socket.
   void stop();
 

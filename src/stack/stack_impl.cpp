@@ -411,25 +411,27 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
 // --- listeners, files, events
 
 void Stack::Impl::start_http() {
-  const auto answering = [this](HttpResponse (*answer)(Impl&, const HttpRequest&)) {
+  const auto answering = [this](HttpResponse (*answer)(Impl&, const HttpRequest&), const char* name) {
     return std::make_unique<HttpServer>(
-        io.get_executor(), [weak = weak_from_this(), answer](const HttpRequest& request) {
+        io.get_executor(),
+        [weak = weak_from_this(), answer](const HttpRequest& request) {
           const auto self = weak.lock();
           return self ? answer(*self, request) : HttpResponse{503, "application/json", "{}\n"};
-        });
+        },
+        name);
   };
   if (!options.admin_socket.empty()) {
-    admin_ = answering(answer_admin);
+    admin_ = answering(answer_admin, "admin");
     admin_->listen(options.admin_socket);
   }
   if (options.admin_tcp) {
     if (!options.admin_tcp->address.is_loopback())
       throw std::invalid_argument("admin over TCP: " + options.admin_tcp->to_string() + " is not a loopback address");
-    admin_tcp_ = answering(answer_admin);
+    admin_tcp_ = answering(answer_admin, "admin");
     admin_tcp_bound_ = admin_tcp_->listen(*options.admin_tcp);
   }
   if (options.observe) {
-    observe_ = answering(answer_observe);
+    observe_ = answering(answer_observe, "observe");
     observe_bound_ = observe_->listen(*options.observe);
   }
   for (const auto* server : {&admin_, &admin_tcp_, &observe_})

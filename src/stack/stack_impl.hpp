@@ -58,6 +58,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   [[nodiscard]] std::vector<StackListener> listeners() const;
   [[nodiscard]] std::vector<StackZone> zones() const;
   [[nodiscard]] StackStats stats() const;
+  /// HttpServer::closed_for_room() by "admin" and "observe".
+  [[nodiscard]] std::map<std::string, std::uint64_t> http_closed_for_room() const;
   [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port,
                                                     const IpAddress& source) const;
 

@@ -18,7 +18,9 @@ std::vector<std::string> Stack::Impl::troubles() const {
   auto troubles = service_troubles();
   if (!do_files_differ || !last_reload) return troubles;
   const Diagnostics& why = last_reload->diagnostics;
-  troubles.push_back("the files are not what is served: a reload was refused, " + why.begin()->to_string());
+  const auto error = std::ranges::find(why, Severity::error, &Diagnostic::severity);
+  troubles.push_back("the files are not what is served: a reload was refused, " +
+                     (error == why.end() ? std::string() : error->to_string()));
   return troubles;
 }
 
@@ -55,6 +57,11 @@ StackStats Stack::Impl::stats() const {
   all.reloads = reloads;
   all.reloads_refused = reloads_refused;
   return all;
+}
+
+std::map<std::string, std::uint64_t> Stack::Impl::http_closed_for_room() const {
+  const auto count = [](const auto& server) { return server ? server->closed_for_room() : 0; };
+  return {{"admin", count(admin_) + count(admin_tcp_)}, {"observe", count(observe_)}};
 }
 
 std::vector<RouteExplanation> Stack::Impl::route(const std::string& server_name, std::uint16_t port,

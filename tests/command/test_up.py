@@ -196,3 +196,32 @@ spec: {targetRef: {kind: Infra, name: vlan}, views: [{name: a, clientPrefixes: [
     while hcpnet.ask("status")["reloads"] == 0:
         assert process.poll() is None
     assert query((address, port), "api.green.example.com")[0] == 0
+
+
+def test_the_end_is_in_the_log(hcpnet: Hcpnet) -> None:
+    process = hcpnet.up()
+    process.send_signal(signal.SIGTERM)
+    log = process.communicate(timeout=15)[1]
+    assert log.index("SIGTERM") < log.index("stopping") < log.index("stopped")
+
+
+def test_a_taken_port_is_named_in_plain_words(hcpnet: Hcpnet) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        page = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = hcpnet(
+            "up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *PORT_MAPS, "--observe", page
+        )
+    assert done.returncode == 1
+    assert done.stderr.endswith(f"HTTP on {page}: Address already in use\n"), done.stderr
+
+
+def test_status_shows_a_refused_reload(hcpnet: Hcpnet) -> None:
+    hcpnet.up("--no-watch")
+    hcpnet.network.write_text(NETWORK.replace("gateway", "gatway"))
+    assert hcpnet("reload", "--state-dir", str(hcpnet.state)).returncode == 1
+    status = hcpnet("status", "--state-dir", str(hcpnet.state)).stdout
+    assert ": refused\n" in status
+    assert "trouble: the files are not what is served" in status
+    last = hcpnet.ask("status")["lastReload"]
+    assert not last["applied"]
+    assert "unknown-field" in {d["code"] for d in last["diagnostics"]}

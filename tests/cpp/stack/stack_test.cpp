@@ -565,6 +565,11 @@ TEST_F(StackTest, KeepsChangesOffTheObserveListener) {
   };
   EXPECT_NE(get("GET /healthz").find("200 OK"), std::string::npos);
   EXPECT_NE(get("GET /metrics").find("# TYPE hcpnet_up gauge"), std::string::npos);
+  asio::io_context io;
+  std::vector<asio::ip::tcp::socket> silent;  // as many as there may be
+  for (int i = 0; i < 64; ++i) silent.emplace_back(io).connect({asio::ip::make_address("127.0.0.1"), address.port});
+  const std::string page = get("GET /metrics");
+  EXPECT_NE(page.find("hcpnet_http_closed_for_room_total{page=\"observe\"} 1"), std::string::npos) << page;
   EXPECT_EQ(get("POST /reload").find("200 OK"), std::string::npos);
   EXPECT_EQ(get("GET /leases").find("200 OK"), std::string::npos);
 }
