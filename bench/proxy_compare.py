@@ -2,8 +2,8 @@
 """Compares hcpnet's proxy with others on this machine and prints tables as Markdown; run by scripts/bench proxy.
 
 Everything happens in a network namespace of its own, which ends with this program. Proxies run on core 0, clients and
-backend on core 1. All are up at once and asked in turn, so that what the machine does meanwhile meets all alike; a figure
-is the median of its rounds, a ratio the median of the ratios inside each round.
+backend on core 1. All are up at once and asked in turn, so that what the machine does meanwhile meets all alike; a
+figure is the median of its rounds, a ratio the median of the ratios inside each round.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parent))
-from proxy_peers import BACKEND_PORT, Proxy, make_proxies  # noqa: E402
+from proxy_peers import BACKEND_PORT, Proxy, make_proxies
 
 PEERS = ["floor", "haproxy", "haproxy-62k", "haproxy-splice", "nginx", "nginx-62k", "sniproxy"]
 PARTS = ["conn517", "connpq", "bulk1", "bulk8", "bulk64", "latency1", "latency100", "idle", "start"]
@@ -26,10 +27,12 @@ Rounds = dict[str, list[dict]]
 
 
 def spread(values: list[float], form: str = "{:.0f}") -> str:
+    """The median of the values with their smallest and largest, as text for a cell."""
     return f"{form.format(median(values))} ({form.format(min(values))} to {form.format(max(values))})"
 
 
-def command_of(a, proxy: Proxy, mode: str, count: int, hello: int) -> list[str]:
+def command_of(a: argparse.Namespace, proxy: Proxy, mode: str, count: int, hello: int) -> list[str]:
+    """The command that runs the load generator against `proxy`, pinned to core 1."""
     return [
         "taskset",
         "-c",
@@ -45,8 +48,11 @@ def command_of(a, proxy: Proxy, mode: str, count: int, hello: int) -> list[str]:
     ]
 
 
-def measure(a, proxy: Proxy, mode: str, count: int, hello: int) -> dict:
-    """CPU is that of the proxy from the end of the generator's warm-up to its report."""
+def measure(a: argparse.Namespace, proxy: Proxy, mode: str, count: int, hello: int) -> dict:
+    """Runs the load generator once and returns its report with the CPU seconds of the proxy added.
+
+    CPU is that of the proxy from the end of the generator's warm-up to its report.
+    """
     with subprocess.Popen(command_of(a, proxy, mode, count, hello), stdout=subprocess.PIPE, text=True) as load:
         load.stdout.readline()
         before = proxy.cpu_seconds()
@@ -55,7 +61,8 @@ def measure(a, proxy: Proxy, mode: str, count: int, hello: int) -> dict:
     return result
 
 
-def alternate(a, proxies: list[Proxy], mode: str, count: int, hello: int = 517) -> Rounds:
+def alternate(a: argparse.Namespace, proxies: list[Proxy], mode: str, count: int, hello: int = 517) -> Rounds:
+    """Measures every proxy once per round; each round begins with the next proxy, so that none is always first."""
     rounds: Rounds = {proxy.name: [] for proxy in proxies}
     for number in range(a.rounds):
         turn = number % len(proxies)
@@ -64,10 +71,20 @@ def alternate(a, proxies: list[Proxy], mode: str, count: int, hello: int = 517) 
     return rounds
 
 
-def table(title: str, rounds: Rounds, columns: list[tuple[str, str, callable]], best_first: callable) -> None:
-    """`columns`: heading, format, value of a round; the last heading also gets hcpnet's share of each one's value."""
+def table(
+    title: str,
+    rounds: Rounds,
+    columns: list[tuple[str, str, Callable[[dict], float]]],
+    best_first: Callable[[list[dict]], float],
+) -> None:
+    """Prints one table, its rows sorted by `best_first` of their rounds.
+
+    `columns`: heading, format, value of a round; the first two also get a column with hcpnet's value divided by that of
+    the row.
+    """
     print(
-        f"\n### {title}\n\n| proxy | {' | '.join(h for h, _, _ in columns)} | hcpnet : it, {columns[0][0]} | hcpnet : it, {columns[1][0]} | errors |"
+        f"\n### {title}\n\n| proxy | {' | '.join(h for h, _, _ in columns)} "
+        f"| hcpnet : it, {columns[0][0]} | hcpnet : it, {columns[1][0]} | errors |"
     )
     print("| --- " * (len(columns) + 4) + "|")
     ours = rounds["hcpnet"]
@@ -83,7 +100,8 @@ def table(title: str, rounds: Rounds, columns: list[tuple[str, str, callable]], 
     sys.stdout.flush()
 
 
-def connections(a, proxies: list[Proxy], part: str) -> None:
+def connections(a: argparse.Namespace, proxies: list[Proxy], part: str) -> None:
+    """Compares new connections per second and the CPU time of each, for the size of hello that `part` names."""
     hello = {"conn517": 517, "connpq": 1631}[part]
     columns = [
         ("conns/s", "{:.0f}", lambda r: r["connections"] / r["seconds"]),
@@ -98,7 +116,8 @@ def connections(a, proxies: list[Proxy], part: str) -> None:
     )
 
 
-def bulk(a, proxies: list[Proxy], part: str) -> None:
+def bulk(a: argparse.Namespace, proxies: list[Proxy], part: str) -> None:
+    """Compares throughput and CPU time per GB, for the number of streams that `part` names."""
     streams = int(part.removeprefix("bulk"))
     columns = [
         ("Gbit/s", "{:.1f}", lambda r: r["bytes"] * 8 / r["seconds"] / 1e9),
@@ -112,7 +131,8 @@ def bulk(a, proxies: list[Proxy], part: str) -> None:
     )
 
 
-def latency(a, proxies: list[Proxy], part: str) -> None:
+def latency(a: argparse.Namespace, proxies: list[Proxy], part: str) -> None:
+    """Compares latency, for the number of tunnels that `part` names."""
     count = int(part.removeprefix("latency"))
     columns = [("p50 us", "{:.0f}", lambda r: r["p50_us"]), ("p99 us", "{:.0f}", lambda r: r["p99_us"])]
     table(
@@ -123,7 +143,8 @@ def latency(a, proxies: list[Proxy], part: str) -> None:
     )
 
 
-def idle(a, folder: Path) -> None:
+def idle(a: argparse.Namespace, folder: Path) -> None:
+    """Compares the memory that idle tunnels take; the proxies run one after the other."""
     print(f"\n### Idle tunnels, {a.tunnels:,} open\n\n| proxy | private bytes per tunnel |\n| --- | --- |")
     for proxy in make_proxies(a.build, folder, a.names, a.workers, ["hcpnet", *a.peers]):
         try:
@@ -142,9 +163,11 @@ def idle(a, folder: Path) -> None:
     sys.stdout.flush()
 
 
-def starts(a, folder: Path) -> None:
+def starts(a: argparse.Namespace, folder: Path) -> None:
+    """Compares the time to start with 100,000 names and the memory after it, without floor and sniproxy."""
     print(
-        "\n### Start with 100,000 names: seconds until it accepts, and memory\n\n| proxy | s | MB |\n| --- | --- | --- |"
+        "\n### Start with 100,000 names: seconds until it accepts, and memory\n\n"
+        "| proxy | s | MB |\n| --- | --- | --- |"
     )
     for proxy in make_proxies(
         a.build, folder, 100_000, a.workers, ["hcpnet", *(p for p in a.peers if p not in ("floor", "sniproxy"))]
@@ -160,7 +183,8 @@ def starts(a, folder: Path) -> None:
     sys.stdout.flush()
 
 
-def run_alternated(a, folder: Path, parts: list[str]) -> None:
+def run_alternated(a: argparse.Namespace, folder: Path, parts: list[str]) -> None:
+    """Starts all proxies, runs the parts that ask them in turn, and stops them."""
     proxies = make_proxies(a.build, folder, a.names, a.workers, ["hcpnet", *a.peers])
     try:
         for proxy in proxies:
@@ -173,6 +197,7 @@ def run_alternated(a, folder: Path, parts: list[str]) -> None:
 
 
 def main() -> None:
+    """Reads the arguments, moves into a network namespace of its own, and runs the parts asked for."""
     parser = argparse.ArgumentParser(prog="scripts/bench proxy", description=__doc__)
     parser.add_argument("--build", default="build/release", help="folder of the programs")
     parser.add_argument("--seconds", type=float, default=2, help="length of each run")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -17,6 +18,7 @@ BACKENDS = [f"127.0.1.{i}" for i in range(1, 5)]
 
 
 def name_of(index: int) -> str:
+    """The host name of the route with this index."""
     return f"host{index}.bench.example"
 
 
@@ -43,6 +45,7 @@ class Proxy:
         return time.perf_counter() - begin
 
     def accepts(self) -> bool:
+        """Whether it takes a connection on its first listener; waits a millisecond if not."""
         with socket.socket() as probe:
             probe.settimeout(0.2)
             try:
@@ -64,13 +67,12 @@ class Proxy:
         return found
 
     def cpu_seconds(self) -> float:
+        """CPU time that the threads of its processes have used so far; those that ended do not count."""
         total = 0
         for pid in self.members():
             for task in Path(f"/proc/{pid}/task").iterdir():
-                try:
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                     total += int((task / "schedstat").read_text().split()[0])
-                except (FileNotFoundError, ProcessLookupError):
-                    pass
         return total / 1e9
 
     def memory_bytes(self) -> int:
@@ -83,6 +85,7 @@ class Proxy:
         return total
 
     def stop(self) -> None:
+        """Ends its process group: asks first, and kills it if it is still there after five seconds."""
         if self.process is None:
             return
         for ask in (signal.SIGTERM, signal.SIGKILL):
@@ -96,6 +99,7 @@ class Proxy:
 
 
 def haproxy(folder: Path, name: str, port: int, names: int, workers: int, tuning: str, options: str) -> Proxy:
+    """Writes a HAProxy configuration; `tuning` goes into its section global, `options` into its defaults."""
     (folder / f"{name}.map").write_text("".join(f"{name_of(i)} backend\n" for i in range(names)))
     servers = "".join(f"  server s{i} {address}:{BACKEND_PORT}\n" for i, address in enumerate(BACKENDS))
     binds = "".join(f"  bind {address}:{port}\n" for address in LISTENERS)
@@ -121,6 +125,7 @@ backend backend
 
 
 def nginx(folder: Path, name: str, port: int, names: int, workers: int, tuning: str) -> Proxy:
+    """Writes an nginx configuration with the stream module; `tuning` goes into its server."""
     listens = "".join(
         f"    listen {address}:{port} backlog=16384{' reuseport' if workers > 1 else ''};\n" for address in LISTENERS
     )
@@ -152,6 +157,7 @@ stream {{
 
 
 def sniproxy(folder: Path, name: str, port: int, names: int) -> Proxy:
+    """Writes an SNIProxy configuration, with at most 1000 of the names."""
     listens = "".join(f"listen {address}:{port} {{\n  proto tls\n  table t\n}}\n" for address in LISTENERS)
     entries = "".join(
         f"  {name_of(i).replace('.', chr(92) * 2 + '.')} {BACKENDS[i % 4]}:{BACKEND_PORT}\n"
