@@ -170,16 +170,8 @@ def test_an_edit_that_a_server_refuses_ends_nothing(hcpnet: Hcpnet) -> None:
     process = hcpnet.up()
     address, port = hcpnet.bound("dns", 53)
     own_server = f"networkAttachmentDefinition: vlan, dnsServers: ['{address}:{port}']"
-    everyone = """\
----
-apiVersion: hcpnet.io/v1alpha1
-kind: DNSPolicy
-metadata: {name: d, namespace: hcp}
-spec: {targetRef: {kind: Infra, name: vlan}, views: [{name: a, clientPrefixes: [0.0.0.0/0]}]}
-"""
     for edited in (
         NETWORK.replace("networkAttachmentDefinition: vlan", own_server),
-        NETWORK + everyone,
         NETWORK.replace("0/24", "0/25").replace("149", "120"),
     ):
         refused = hcpnet.ask("status")["reloadsRefused"]

@@ -257,16 +257,6 @@ const RefusedEdit kRefusedEdits[] = {
        return std::string();
      },
      "refused-by-server"},
-    {"EveryClientInAView",
-     [](const Stack&) {
-       return spec_text("green", 1) + R"(---
-apiVersion: hcpnet.io/v1alpha1
-kind: DNSPolicy
-metadata: {name: d, namespace: hcp}
-spec: {targetRef: {kind: Infra, name: vlan}, views: [{name: a, clientPrefixes: [0.0.0.0/0]}]}
-)";
-     },
-     "refused-by-server"},
     {"SmallerNetwork",
      [](const Stack&) { return replaced(replaced(spec_text("green", 1), "0/24", "0/25"), "149", "120"); },
      "needs-restart"},
