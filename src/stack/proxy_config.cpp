@@ -192,8 +192,7 @@ class InfraRoutes {
 /// A ProxyServer says what it routes by name; who gets nameless connections follows from where its API servers are.
 class ServerRoutes {
  public:
-  ServerRoutes(const Inputs& in, const spec::ValidProxyServer& server, Diagnostics& problems)
-      : in_(in), server_(server), problems_(problems) {}
+  ServerRoutes(const Inputs& in, const spec::ValidProxyServer& server) : in_(in), server_(server) {}
 
   proxy::RouteConfig build() {
     for (const spec::ValidProxyBackend& backend : server_.backends) add(backend);
@@ -281,7 +280,6 @@ class ServerRoutes {
 
   const Inputs& in_;
   const spec::ValidProxyServer& server_;
-  Diagnostics& problems_;
   std::set<std::pair<std::uint16_t, proxy::ListenerKind>> ports_;
   proxy::RouteConfig config_;
 };
@@ -333,7 +331,7 @@ void proxy_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
     add_proxy(out, problems, infra.metadata, InfraRoutes(in, infra).build(), infra.proxy_policy, workers_of(in, infra));
   }
   for (const spec::ValidProxyServer& server : in.set.proxy_servers)
-    add_proxy(out, problems, server.metadata, ServerRoutes(in, server, problems).build(), server.policy, {});
+    add_proxy(out, problems, server.metadata, ServerRoutes(in, server).build(), server.policy, {});
 }
 
 }  // namespace hcpnet::derive

@@ -183,6 +183,27 @@ struct TargetRef {
   std::string kind, name;
 };
 
+// Apart from DHCPPolicy, since a nested struct is not complete before the end of it.
+/// DHCPv6 on the same interface.
+struct DhcpV6Fields {
+  enum class Identity : std::uint8_t { mac, duid };
+  struct Reservation {
+    std::optional<std::string> mac_address, duid;  ///< one of them
+    std::string address;
+    std::optional<std::string> host_name;
+  };
+  std::string cidr, range_start, range_end;
+  std::vector<std::string> dns_servers, domain_search;
+  bool rapid_commit = false;
+  Identity identity = Identity::mac;
+  std::vector<Reservation> reservations;
+};
+/// RFC 4861 beside DHCPv6: what tells hosts to ask it.
+struct RouterAdvertisementFields {
+  bool managed = true, other_config = true, on_link = true, autonomous = false;
+  std::chrono::seconds router_lifetime{0};  ///< routerLifetimeSeconds, 0 to 9000; 0: no default router
+  std::optional<std::int64_t> mtu;          ///< 1280 to 65535
+};
 /// Refines DHCP of an Infra or a DHCPServer.
 struct DHCPPolicy {
   ObjectMeta metadata;
@@ -195,28 +216,11 @@ struct DHCPPolicy {
   };
   std::vector<Reservation> reservations;
 
-  enum class Identity : std::uint8_t { mac, duid };
-  struct Reservation6 {
-    std::optional<std::string> mac_address, duid;  ///< one of them
-    std::string address;
-    std::optional<std::string> host_name;
-  };
-  /// DHCPv6 on the same interface.
-  struct V6 {
-    std::string cidr, range_start, range_end;
-    std::vector<std::string> dns_servers, domain_search;
-    bool rapid_commit = false;
-    Identity identity = Identity::mac;
-    std::vector<Reservation6> reservations;
-  };
+  using Identity = DhcpV6Fields::Identity;
+  using Reservation6 = DhcpV6Fields::Reservation;
+  using V6 = DhcpV6Fields;
   std::optional<V6> ipv6;
-
-  /// RFC 4861 beside DHCPv6: what tells hosts to ask it.
-  struct RouterAdvertisement {
-    bool managed = true, other_config = true, on_link = true, autonomous = false;
-    std::chrono::seconds router_lifetime{0};  ///< routerLifetimeSeconds, 0 to 9000; 0: no default router
-    std::optional<std::int64_t> mtu;          ///< 1280 to 65535
-  };
+  using RouterAdvertisement = RouterAdvertisementFields;
   std::optional<RouterAdvertisement> router_advertisement;  ///< needs ipv6
 };
 /// Apart from DNSPolicy, since a nested struct is not complete before the end of it.
@@ -257,6 +261,13 @@ struct DNSPolicy {
   };
   std::optional<Transfer> transfer;
 };
+/// Apart from ProxyPolicy, for the same reason.
+struct HealthCheckFields {
+  enum class Kind : std::uint8_t { tcp, tls };
+  Kind kind = Kind::tcp;
+  std::chrono::seconds interval{10}, timeout{2};
+  std::uint32_t failures = 3, successes = 2;
+};
 /// Refines the proxy of an Infra or a ProxyServer.
 struct ProxyPolicy {
   ObjectMeta metadata;
@@ -277,12 +288,7 @@ struct ProxyPolicy {
 
   enum class Balance : std::uint8_t { round_robin, least_connections, random_of_two };
   Balance balance = Balance::round_robin;
-  struct HealthCheck {
-    enum class Kind : std::uint8_t { tcp, tls };
-    Kind kind = Kind::tcp;
-    std::chrono::seconds interval{10}, timeout{2};
-    std::uint32_t failures = 3, successes = 2;
-  };
+  using HealthCheck = HealthCheckFields;
   std::optional<HealthCheck> health_check;
   std::uint32_t ejection_failures = 5;  ///< ejection.failures; 0: endpoints are never ejected
   std::chrono::seconds ejection_duration{30};
