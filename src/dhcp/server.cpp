@@ -67,7 +67,8 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   };
 
   void start(Config config);
-  void replace(Config config);
+  Config prepare(Config config) const;
+  void adopt(Config prepared);
   void stop(std::function<void()> done);
 
   void open_links(const Config& config);
@@ -147,7 +148,7 @@ void Server::Impl::restore(const StoredLeases& stored) {
   if (!pending.outcome.changes.empty()) commit(std::move(pending));
 }
 
-void Server::Impl::replace(Config config) {
+Config Server::Impl::prepare(Config config) const {
   check(config);
   std::vector<Subnet> ordered;
   for (const Subnet& served : responder->config().subnets) {
@@ -159,7 +160,11 @@ void Server::Impl::replace(Config config) {
     ordered.push_back(std::move(*found));
   }
   config.subnets = std::move(ordered);
-  responder->replace(std::move(config));
+  return config;
+}
+
+void Server::Impl::adopt(Config prepared) {
+  responder->replace(std::move(prepared));
   arm();
 }
 
@@ -334,7 +339,13 @@ void Server::start(Config config) {
 }
 
 void Server::replace(Config config) {
-  impl_->replace(std::move(config));
+  commit(prepare(std::move(config)));
+}
+Config Server::prepare(Config config) const {
+  return impl_->prepare(std::move(config));
+}
+void Server::commit(Config prepared) {
+  impl_->adopt(std::move(prepared));
 }
 void Server::stop(std::function<void()> done) {
   impl_->stop(std::move(done));
@@ -349,7 +360,7 @@ std::vector<BoundSubnet> Server::bound() const {
   for (std::size_t i = 0; i < impl_->links.size(); ++i) {
     const Subnet& subnet = impl_->responder->config().subnets[i];
     const ServerSocket& socket = *impl_->links[i].socket;
-    out.push_back({subnet.name, socket.interface().name, subnet.server_id, socket.bound()});
+    out.push_back({subnet.name, socket.interface().name, subnet.server_id, subnet.cidr, socket.bound()});
   }
   return out;
 }

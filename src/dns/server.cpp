@@ -17,16 +17,18 @@
 #include "dns/udp_listener.hpp"
 
 namespace hcpnet::dns {
+
+/// What answers come from; replaced whole.
+struct Server::Snapshot {
+  Config config;
+  ViewSet views;
+};
+
 namespace {
 
 namespace asio = boost::asio;
 using boost::system::system_error;
-
-/// What answers come from; replaced whole.
-struct Snapshot {
-  Config config;
-  ViewSet views;
-};
+using Snapshot = Server::Snapshot;
 
 std::shared_ptr<const Snapshot> make_snapshot(Config config) {
   check_config(config).value();
@@ -49,7 +51,7 @@ struct Server::Impl final : QueryHandler {
 
   void start(Config config);
   void bind(const Endpoint& configured);
-  void replace(Config config);
+  std::shared_ptr<const Snapshot> prepare(Config config) const;
   void adopt(std::shared_ptr<const Snapshot> next);
   void refuse_own_upstreams(const Forwarding& forwarding) const;
   std::vector<Endpoint> bound_endpoints() const;
@@ -141,10 +143,10 @@ void Server::Impl::refuse_own_upstreams(const Forwarding& wanted) const {
       throw system_error(make_error_code(Errc::upstream_is_self), "dns: upstream " + upstream.to_string());
 }
 
-void Server::Impl::replace(Config config) {
+std::shared_ptr<const Snapshot> Server::Impl::prepare(Config config) const {
   auto next = make_snapshot(std::move(config));
   refuse_own_upstreams(next->config.forwarding);
-  adopt(std::move(next));
+  return next;
 }
 
 void Server::Impl::adopt(std::shared_ptr<const Snapshot> next) {
@@ -276,7 +278,15 @@ void Server::start(Config config) {
 }
 
 void Server::replace(Config config) {
-  impl_->replace(std::move(config));
+  commit(prepare(std::move(config)));
+}
+
+std::shared_ptr<const Snapshot> Server::prepare(Config config) const {
+  return impl_->prepare(std::move(config));
+}
+
+void Server::commit(std::shared_ptr<const Snapshot> next) {
+  impl_->adopt(std::move(next));
 }
 
 void Server::stop(std::function<void()> done) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "proxy/name_cache.hpp"
+#include "runtime/error_text.hpp"
 
 namespace hcpnet {
 namespace {
@@ -27,6 +28,13 @@ Diagnostic unchangeable(const std::string& owner, const std::string& what) {
   Diagnostic d;
   d.code = "needs-restart";
   d.message = owner + ": " + what + " can't change while running; restart to apply";
+  return d;
+}
+
+Diagnostic server_refused(const std::string& owner, const std::exception& why) {
+  Diagnostic d;
+  d.code = "refused-by-server";
+  d.message = owner + ": " + runtime::error_text(why);
   return d;
 }
 
@@ -66,11 +74,20 @@ Result<SourceFiles, Diagnostics> Stack::Impl::read_files() {
   return files;
 }
 
+Result<StackConfig, Diagnostics> Stack::Impl::make_config(const CheckedFiles& checked) const {
+  auto config = make_stack_config(checked.set, checked.observed, surroundings_);
+  if (!config) return config;
+  // Objects may change their places in the files.
+  std::ranges::stable_sort(config->dns, {}, &DnsServerConfig::owner);
+  std::ranges::stable_sort(config->proxies, {}, &ProxyServerConfig::owner);
+  return config;
+}
+
 void Stack::Impl::start() {
   if (state != State::idle) throw std::logic_error("hcpnet::Stack is started once");
   files_ = read_files().value();
   checked_ = check_files(files_).value();
-  StackConfig config = make_stack_config(checked_.set, checked_.observed, surroundings_).value();
+  StackConfig config = make_config(checked_).value();
   try {
     start_servers(std::move(config));
     start_http();
@@ -131,30 +148,43 @@ void Stack::Impl::adopt(StackConfig& config) {
   proxies_by_dns_ = config.proxies_by_dns;
 }
 
+/// Nothing changes before everything that can fail has been done.
 Result<void, Diagnostics> Stack::Impl::reload() {
-  const auto refuse = [&](Diagnostics why) -> Result<void, Diagnostics> {
-    ++reloads_refused;
-    for (const Diagnostic& d : why)
-      log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
-    notify({StackEvent::Kind::reload_refused, {}, why});
-    return why;
-  };
-  auto files = read_files();
-  if (files.has_error()) return refuse(files.error());
-  auto checked = check_files(*files);
-  if (checked.has_error()) return refuse(checked.error());
-  auto config = make_stack_config(checked->set, checked->observed, surroundings_);
-  if (config.has_error()) return refuse(config.error());
-  if (Diagnostics fixed = find_unchangeable(*config); fixed.has_errors()) return refuse(std::move(fixed));
-
-  files_ = std::move(*files);
-  checked_ = std::move(*checked);
-  apply(std::move(*config));
+  auto next = prepare_reload();
+  if (next.has_error()) return refuse_reload(next.error());
+  files_ = std::move(next->files);
+  checked_ = std::move(next->checked);
+  commit(std::move(next->prepared));
   ++reloads;
   log.info("reloaded", {{"warnings", std::to_string(warnings.warning_count())}});
   notify({StackEvent::Kind::reloaded, {}, warnings});
   resolve_proxies();
   return {};
+}
+
+Result<void, Diagnostics> Stack::Impl::refuse_reload(Diagnostics why) {
+  ++reloads_refused;
+  for (const Diagnostic& d : why)
+    log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
+  notify({StackEvent::Kind::reload_refused, {}, why});
+  return why;
+}
+
+Result<Stack::Impl::NextState, Diagnostics> Stack::Impl::prepare_reload() try {
+  auto files = read_files();
+  if (files.has_error()) return files.error();
+  auto checked = check_files(*files);
+  if (checked.has_error()) return checked.error();
+  auto config = make_config(*checked);
+  if (config.has_error()) return config.error();
+  if (Diagnostics fixed = find_unchangeable(*config); fixed.has_errors()) return fixed;
+  auto prepared = prepare(std::move(*config));
+  if (prepared.has_error()) return prepared.error();
+  return NextState{std::move(*files), std::move(*checked), std::move(*prepared)};
+} catch (const std::exception& e) {
+  Diagnostics problems;
+  problems.add(server_refused("reload", e));
+  return problems;
 }
 
 /// Which servers there are, and where they listen, is decided at start.
@@ -185,6 +215,7 @@ Diagnostics Stack::Impl::find_unchangeable(const StackConfig& next) const {
     for (const dhcp::BoundSubnet& bound : dhcp->bound()) {
       const auto subnet = std::ranges::find(next.dhcp.subnets, bound.subnet, &dhcp::Subnet::name);
       if (subnet->server_id != bound.server_id) problems.add(unchangeable(bound.subnet, "the DHCP server address"));
+      if (subnet->cidr != bound.cidr) problems.add(unchangeable(bound.subnet, "the network of the DHCP server"));
     }
   }
   return problems;
@@ -202,17 +233,39 @@ void Stack::Impl::warn_of_fixed_limits(const StackConfig& next) {
   }
 }
 
-void Stack::Impl::apply(StackConfig config) {
+/// Precondition: find_unchangeable() finds nothing. What a server refuses is an error with its owner's name.
+Result<Stack::Impl::Prepared, Diagnostics> Stack::Impl::prepare(StackConfig config) const {
+  Prepared next;
+  Diagnostics problems;
+  for (std::size_t i = 0; i < dns.size(); ++i) {
+    try {
+      next.dns.push_back(dns[i].server->prepare(std::move(config.dns[i].config)));
+    } catch (const std::exception& e) {
+      problems.add(server_refused(dns[i].owner, e));
+    }
+  }
+  try {
+    if (dhcp) config.dhcp = dhcp->prepare(std::move(config.dhcp));
+  } catch (const std::exception& e) {
+    problems.add(server_refused("dhcp", e));
+  }
+  if (problems.has_errors()) return problems;
+  next.config = std::move(config);
+  return next;
+}
+
+void Stack::Impl::commit(Prepared next) {
+  StackConfig& config = next.config;
   adopt(config);
   warn_of_fixed_limits(config);
   for (std::size_t i = 0; i < proxies.size(); ++i) {
     proxies[i].engine->replace(config.proxies[i].table);
     proxies[i].workers = std::move(config.proxies[i].workers);
   }
-  for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->replace(std::move(config.dns[i].config));
+  for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->commit(std::move(next.dns[i]));
   lease_clusters_.clear();
   if (dhcp) {
-    dhcp->replace(std::move(config.dhcp));
+    dhcp->commit(std::move(config.dhcp));
     for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
   }
   push_source_clusters();
@@ -278,7 +331,11 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
   const auto [known, is_new] = surroundings_.internal_proxies.try_emplace(name, address->address.v4());
   if (!is_new && known->second == address->address.v4()) return;
   known->second = address->address.v4();
-  if (auto config = make_stack_config(checked_.set, checked_.observed, surroundings_)) apply(std::move(*config));
+  auto config = make_config(checked_);
+  auto next = config ? prepare(std::move(*config)) : Result<Prepared, Diagnostics>(config.error());
+  if (next) return commit(std::move(*next));
+  for (const Diagnostic& d : next.error())
+    log.error("internalProxyService has an address that can't be served", {{"problem", d.to_string()}});
 }
 
 // --- listeners, files, events

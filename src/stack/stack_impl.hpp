@@ -30,6 +30,17 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
     std::optional<std::chrono::seconds> inspect_timeout;
     std::size_t max_connections = 0;
   };
+  /// A configuration that every server agreed to.
+  struct Prepared {
+    StackConfig config;
+    std::vector<std::shared_ptr<const dns::Server::Snapshot>> dns;  ///< in the order of the servers
+  };
+  /// A reload that nothing stands against.
+  struct NextState {
+    SourceFiles files;
+    CheckedFiles checked;
+    Prepared prepared;
+  };
   enum class State : std::uint8_t { idle, running, stopping, stopped };
 
   // stack_impl.cpp
@@ -60,9 +71,14 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
 
  private:
   [[nodiscard]] Result<SourceFiles, Diagnostics> read_files();
+  /// In the order of the owners' names.
+  [[nodiscard]] Result<StackConfig, Diagnostics> make_config(const CheckedFiles& checked) const;
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
   void start_servers(StackConfig config);
-  void apply(StackConfig config);
+  [[nodiscard]] Result<NextState, Diagnostics> prepare_reload();
+  [[nodiscard]] Result<Prepared, Diagnostics> prepare(StackConfig config) const;
+  void commit(Prepared next);
+  Result<void, Diagnostics> refuse_reload(Diagnostics why);
   void adopt(StackConfig& config);
   void start_http();
   void watch();

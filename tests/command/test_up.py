@@ -138,3 +138,36 @@ def test_a_stale_admin_socket_is_replaced(hcpnet: Hcpnet) -> None:
     process.wait()
     assert Path(hcpnet.state / "admin.sock").exists()
     hcpnet.up()
+
+
+def test_an_edit_that_a_server_refuses_ends_nothing(hcpnet: Hcpnet) -> None:
+    """Each of these is right for `hcpnet check`."""
+    process = hcpnet.up()
+    address, port = hcpnet.bound("dns", 53)
+    own_server = f"networkAttachmentDefinition: vlan, dnsServers: ['{address}:{port}']"
+    everyone = """\
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: d, namespace: hcp}
+spec: {targetRef: {kind: Infra, name: vlan}, views: [{name: a, clientPrefixes: [0.0.0.0/0]}]}
+"""
+    for edited in (
+        NETWORK.replace("networkAttachmentDefinition: vlan", own_server),
+        NETWORK + everyone,
+        NETWORK.replace("0/24", "0/25").replace("149", "120"),
+    ):
+        refused = hcpnet.ask("status")["reloadsRefused"]
+        hcpnet.network.write_text(edited.replace("blue", "green"))
+        assert hcpnet("check", str(hcpnet.network)).returncode == 0
+        while hcpnet.ask("status")["reloadsRefused"] == refused:
+            assert process.poll() is None, process.communicate()[1]
+        done = hcpnet("reload", "--state-dir", str(hcpnet.state))
+        assert done.returncode == 1
+        assert "the old state stays" in done.stdout
+        process.send_signal(signal.SIGHUP)
+        assert query((address, port), "api.blue.example.com")[0] == 0
+    hcpnet.network.write_text(NETWORK.replace("blue", "green"))
+    while hcpnet.ask("status")["reloads"] == 0:
+        assert process.poll() is None
+    assert query((address, port), "api.green.example.com")[0] == 0

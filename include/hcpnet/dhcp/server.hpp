@@ -42,6 +42,7 @@ struct BoundSubnet {
   std::string subnet;
   std::string interface;
   Ipv4 server_id;
+  Ipv4Cidr cidr;
   Endpoint bound;
 };
 
@@ -62,8 +63,14 @@ class Server {
   /// std::runtime_error for a database that is damaged or of another version, with what to do.
   void start(Config config);
   /// Serves `config` from now on. Leases stay; one that lies outside today's pools is kept until it ends, and not
-  /// renewed. Precondition: the same server_id addresses.
+  /// renewed. Throws boost::system::system_error unless the networks and server addresses are the same; then the old
+  /// configuration stays.
   void replace(Config config);
+  /// The first half of replace(): `config` in the order of what is served; nothing changes yet. Throws as replace()
+  /// does.
+  [[nodiscard]] Config prepare(Config config) const;
+  /// The second half, for what prepare() gave: whatever is wrong with a configuration has been found before.
+  void commit(Config prepared);
   /// Stops reading, finishes what waits for the disk, calls `done`.
   void stop(std::function<void()> done);
 

@@ -65,6 +65,13 @@ class Server {
   /// Answers from `config` from now on; queries in flight finish under the old one. The cache is kept if forwarding is
   /// the same. Precondition: the same listeners. Throws as start() does; then the old configuration stays.
   void replace(Config config);
+  struct Snapshot;
+  /// The first half of replace(): checks `config` and builds what would be served; nothing changes yet. Throws as
+  /// start() does.
+  [[nodiscard]] std::shared_ptr<const Snapshot> prepare(Config config) const;
+  /// The second half, for what prepare() of this server made since the last commit(): whatever is wrong with a
+  /// configuration has been found before.
+  void commit(std::shared_ptr<const Snapshot> next);
   /// Closes everything; who still waits for an upstream gets no reply. `done` runs on the executor. May be called
   /// again.
   void stop(std::function<void()> done);

@@ -18,6 +18,7 @@
 #include <fstream>
 #include <future>
 #include <hcpnet/stack.hpp>
+#include <hcpnet/stack/files.hpp>
 #include <iterator>
 #include <limits>
 #include <mutex>
@@ -174,6 +175,110 @@ TEST_F(StackTest, SaysThatAListenAddressNeedsARestart) {
   ASSERT_TRUE(refused.has_error());
   for (const Diagnostic& d : Diagnostics(refused.error())) EXPECT_EQ(d.code, "needs-restart");
   EXPECT_EQ(stack.stats().reloads_refused, 1u);
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+/// Edits that are right for themselves, and that a server can't take while it runs.
+struct RefusedEdit {
+  const char* name;
+  std::string (*text)(const Stack& stack);
+  const char* code;
+};
+void PrintTo(const RefusedEdit& edit, std::ostream* out) {
+  *out << edit.name;
+}
+
+const RefusedEdit kRefusedEdits[] = {
+    {"OwnDnsServerAsUpstream",
+     [](const Stack& stack) {
+       for (const StackListener& l : stack.listeners())
+         if (l.service == "dns")
+           return replaced(spec_text("green", 1), "networkAttachmentDefinition: vlan",
+                           "networkAttachmentDefinition: vlan, dnsServers: ['" + l.bound.to_string() + "']");
+       return std::string();
+     },
+     "refused-by-server"},
+    {"EveryClientInAView",
+     [](const Stack&) {
+       return spec_text("green", 1) + R"(---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: d, namespace: hcp}
+spec: {targetRef: {kind: Infra, name: vlan}, views: [{name: a, clientPrefixes: [0.0.0.0/0]}]}
+)";
+     },
+     "refused-by-server"},
+    {"SmallerNetwork",
+     [](const Stack&) { return replaced(replaced(spec_text("green", 1), "0/24", "0/25"), "149", "120"); },
+     "needs-restart"},
+};
+
+class RefusedEditTest : public StackTest, public ::testing::WithParamInterface<RefusedEdit> {
+ protected:
+  /// A name, and a route, of before.
+  static void expect_old_state(const Stack& stack) {
+    unsigned rcode = 99;
+    EXPECT_EQ(ask(bound(stack, "dns", 53), "api.blue.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+    const auto routes = stack.route("", 6443, Ipv4(127, 80, 1, 100));
+    ASSERT_EQ(routes.size(), 1u);
+    EXPECT_EQ(routes[0].backend, "blue-kube-apiserver");
+    EXPECT_EQ(stack.stats().reloads, 0u);
+    EXPECT_EQ(stack.stats().reloads_refused, 1u);
+  }
+  static void expect_reason(const Diagnostics& why) {
+    ASSERT_TRUE(why.has_errors());
+    for (const Diagnostic& d : why) {
+      EXPECT_EQ(d.code, GetParam().code) << d.to_string();
+      EXPECT_EQ(d.message.find("boost"), std::string::npos) << d.message;
+    }
+  }
+};
+
+TEST_P(RefusedEditTest, ChangesNothing) {
+  Stack stack(options());
+  stack.start();
+  write(GetParam().text(stack));
+  EXPECT_TRUE(check_files({{{"set.yaml", GetParam().text(stack)}}, {}, {}}).has_value());
+  const auto refused = stack.reload();
+  ASSERT_TRUE(refused.has_error());
+  expect_reason(refused.error());
+  expect_old_state(stack);
+  write(spec_text("green", 1));
+  EXPECT_TRUE(stack.reload().has_value());
+  EXPECT_EQ(stack.route("", 6443, Ipv4(127, 80, 1, 100)).at(0).backend, "green-kube-apiserver");
+}
+
+TEST_P(RefusedEditTest, ChangesNothingWhenTheFileIsWatched) {
+  std::promise<StackEvent> seen;
+  StackOptions o = options();
+  o.watch = true;
+  o.on_event = [&](const StackEvent& e) { seen.set_value(e); };
+  Stack stack(o);
+  stack.start();
+  write(GetParam().text(stack));
+  const StackEvent event = seen.get_future().get();
+  EXPECT_EQ(event.kind, StackEvent::Kind::reload_refused);
+  expect_reason(event.diagnostics);
+  expect_old_state(stack);
+  EXPECT_TRUE(stack.is_running());
+}
+
+INSTANTIATE_TEST_SUITE_P(Edits, RefusedEditTest, ::testing::ValuesIn(kRefusedEdits),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST_F(StackTest, DoesNotCareInWhichOrderTheObjectsStand) {
+  const std::string one = replaced(spec_text("blue", 1), "name: vlan,", "name: first,");
+  const std::string two = replaced(spec_text("red", 2), "name: vlan,", "name: second,");
+  write(one + "---" + two);
+  Stack stack(options());
+  stack.start();
+  write(two + "---" + replaced(one, "blue", "green"));
+  EXPECT_TRUE(stack.reload().has_value());
+  EXPECT_EQ(stack.zones().at(0).server, "hcp/first");
+  EXPECT_EQ(stack.zones().at(0).zone->apex().to_string(), "green.example.com.");
 }
 
 TEST_F(StackTest, ReloadsWhenAConfigMapIsSwapped) {
