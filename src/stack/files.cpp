@@ -35,15 +35,36 @@ int read_all(int descriptor, std::size_t max, std::string& text) {
   return 0;
 }
 
+/// Descriptors that the caller gave, as a shell writes them: <(command) is /dev/fd/63.
+bool is_inherited(const std::string& path) {
+  return path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+}
+
+/// A FIFO or a device could make us wait for ever, or never end.
+bool is_readable_kind(int descriptor, const std::string& path) {
+  struct stat status{};
+  return ::fstat(descriptor, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) || is_inherited(path);
+}
+
+/// Opens without waiting for a writer, and goes on waiting for data. -1 with errno.
+int open_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (descriptor >= 0) ::fcntl(descriptor, F_SETFL, 0);
+  return descriptor;
+}
+
 void read_file(const std::string& path, std::size_t max, std::vector<spec::SourceText>& out, Diagnostics& problems) {
   spec::SourceText source{path, {}};
-  const int descriptor = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  int error = descriptor < 0 ? errno : read_all(descriptor, max, source.text);
-  if (descriptor > STDIN_FILENO) ::close(descriptor);
-  if (error != 0)
-    problems.add(unreadable(path, error));
-  else
-    out.push_back(std::move(source));
+  const bool is_stdin = path == "-";
+  const int descriptor = is_stdin ? STDIN_FILENO : open_file(path);
+  int error = descriptor < 0 ? errno : 0;
+  const bool is_file = error != 0 || is_stdin || is_readable_kind(descriptor, path);
+  if (error == 0 && is_file) error = read_all(descriptor, max, source.text);
+  if (descriptor >= 0 && !is_stdin) ::close(descriptor);
+  if (error == 0 && is_file) return out.push_back(std::move(source));
+  Diagnostic d = unreadable(path, error);
+  if (!is_file) d.message = "can't be read: this is no regular file";
+  problems.add(std::move(d));
 }
 
 bool is_spec_file(const std::filesystem::path& path) {
@@ -88,14 +109,15 @@ Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vecto
 SourceFiles read_source_files(const std::vector<std::string>& specs, const std::vector<std::string>& observed,
                               const std::vector<std::string>& endpoints, Diagnostics& problems) {
   SourceFiles files;
-  const auto read = [&](const std::vector<std::string>& paths, std::vector<spec::SourceText>& into) {
-    auto texts = read_sources(paths);
+  const auto read = [&](const std::vector<std::string>& paths, std::vector<spec::SourceText>& into,
+                        const spec::LoadLimits& limits = spec::kObservedLimits) {
+    auto texts = read_sources(paths, limits);
     if (texts.has_error())
       problems.append(texts.error());
     else
       into = std::move(*texts);
   };
-  read(specs, files.specs);
+  read(specs, files.specs, {});
   read(observed, files.observed);
   read(endpoints, files.endpoints);
   return files;

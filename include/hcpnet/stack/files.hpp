@@ -13,7 +13,7 @@ namespace hcpnet {
 /// Reads files for spec::load() and spec::load_observed(). "-" is standard input; a folder stands for the *.yaml, *.yml
 /// and *.json files in it, by name, those that begin with a dot left out. Reads one byte more than
 /// `limits.max_file_bytes` at most, so that load() sees the excess. Every file that can't be read is an error with code
-/// "unreadable-file".
+/// "unreadable-file", and so is what is no file, such as a FIFO, but for /dev/stdin and descriptors in /dev/fd.
 [[nodiscard]] Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vector<std::string>& paths,
                                                                               const spec::LoadLimits& limits = {});
 
@@ -28,7 +28,8 @@ struct CheckedFiles {
 struct SourceFiles {
   std::vector<spec::SourceText> specs, observed, endpoints;
 };
-/// Reads the three kinds of files. What can't be read goes to `problems`, the rest is in the result.
+/// Reads the three kinds of files, the latter two up to spec::kObservedLimits. What can't be read goes to `problems`,
+/// the rest is in the result.
 [[nodiscard]] SourceFiles read_source_files(const std::vector<std::string>& specs,
                                             const std::vector<std::string>& observed,
                                             const std::vector<std::string>& endpoints, Diagnostics& problems);
