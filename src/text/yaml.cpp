@@ -95,6 +95,7 @@ class Handler : public YAML::EventHandler {
     const std::size_t offset = visit(mark);
     watch_quotes(offset);
     note_end(offset, text);
+    if (text == "-") refuse_lone_dash(skip_properties(source_.text(), offset).content);
     Value value;
     value.text = text;
     value.type = type_of(tag, text, offset);
@@ -158,6 +159,12 @@ class Handler : public YAML::EventHandler {
     const bool is_quoted = quoted_ && quoted_->first == content;
     // A plain key stands on one line as it is; one that does not was never ended by a colon.
     scalar_ = {content, is_quoted ? quoted_->second : content + value.size()};
+  }
+  /// In a flow collection "-" begins a value only with more of it behind (YAML 1.2.2 section 7.3.3), which yaml-cpp
+  /// does not hold.
+  void refuse_lone_dash(std::size_t content) const {
+    if (source_.text().substr(content).starts_with('-'))
+      source_.stop(code::yaml_syntax, content, "a dash alone is no value; it needs quotes around it");
   }
   void watch_quotes(std::size_t offset) {
     const std::string_view text = source_.text();

@@ -135,6 +135,32 @@ bool is_old_float(std::string_view text) {
   return c.at_end();
 }
 
+// What Go makes a number of, which is kubectl: underscores count for nothing, a base is a letter of either case, also
+// behind a sign, and else the core schema's float. May take a few texts of underscores that are none.
+bool is_go_number(std::string_view text) {
+  Cursor c(text);
+  const bool is_signed = c.take("-+");
+  if (!is_signed && (text.empty() || kDigits.find(text.front()) == std::string_view::npos)) return false;
+  c.take_all("_");
+  if (Cursor based = c; based.take("0")) {
+    based.take_all("_");
+    const std::string_view digits = based.take("xX")   ? "0123456789abcdefABCDEF_"
+                                    : based.take("oO") ? "01234567_"
+                                    : based.take("bB") ? "01_"
+                                                       : "";
+    if (!digits.empty()) return based.take_all(digits) > 0 && based.at_end();
+  }
+  std::size_t count = c.take_all("0123456789_");
+  if (c.take(".")) count += c.take_all("0123456789_");
+  if (count == 0) return false;
+  if (c.take("eE")) {
+    c.take_all("_");
+    c.take("-+");
+    if (c.take_all("0123456789_") == 0) return false;
+  }
+  return c.at_end();
+}
+
 // YYYY-M-D, alone or with a time behind it: https://yaml.org/type/timestamp.html. A string in YAML 1.2.
 bool is_old_timestamp(std::string_view text) {
   Cursor c(text);
@@ -160,7 +186,8 @@ ValueType classify_plain_scalar(std::string_view text) noexcept {
 
   const bool floating = is_core_float(text);
   if (floating != is_old_float(text)) return ValueType::ambiguous;
-  return floating ? ValueType::floating : ValueType::string;
+  if (floating) return ValueType::floating;
+  return is_go_number(text) ? ValueType::ambiguous : ValueType::string;
 }
 
 }  // namespace hcpnet::text

@@ -119,7 +119,17 @@ INSTANTIATE_TEST_SUITE_P(
                     SyntaxCase{"a:\n  b: c\n  d e\n  f: g\n", 4}, SyntaxCase{"a:\n  \"b\"\nc: d\n  e\nf\n", 5},
                     SyntaxCase{"a: @b\n", 1}, SyntaxCase{"a: `b`\n", 1}, SyntaxCase{"a: %b\n", 1},
                     SyntaxCase{"a: \"\\q\"\n", 1}, SyntaxCase{"%YAML 3.0\n---\na: b\n", 1},
-                    SyntaxCase{"a: \"x\n--- \ny\"\n", 2}));
+                    SyntaxCase{"a: \"x\n--- \ny\"\n", 2}, SyntaxCase{"a: b\nc: {d: -}\n", 2},
+                    SyntaxCase{"a: [b,\n -, c]\n", 2}, SyntaxCase{"{a: -, b: c}\n", 1}, SyntaxCase{"[-]\n", 1},
+                    SyntaxCase{"{-: a}\n", 1}, SyntaxCase{"{a: !!str -}\n", 1}, SyntaxCase{"{a: - }\n", 1}));
+
+TEST(ParseYaml, TakesADashInQuotesOrWithMoreBehind) {
+  const Value root = only_document("a: {b: '-', c: -d, e: [\"-\", --]}\nf: -1\n");
+  EXPECT_EQ(root.find("a")->find("b")->text, "-");
+  EXPECT_EQ(root.find("a")->find("c")->text, "-d");
+  EXPECT_EQ(root.find("a")->find("e")->items.at(0).text, "-");
+  EXPECT_EQ(root.find("a")->find("e")->items.at(1).text, "--");
+}
 
 TEST(ParseYaml, TakesNullForAValueOnlyBehindAColon) {
   const Value root = only_document("a:\n\"b\" :\n'c':\n&x d: # comment\ne: {f, g: }\n");
@@ -227,6 +237,11 @@ TEST(ClassifyPlainScalar, KnowsWhatBothVersionsAgreeOn) {
                            "nULL",
                            "e3",
                            "1e",
+                           "0Xg",
+                           "0B2",
+                           "-0O8",
+                           "-x",
+                           "_1",
                            "2026-01",
                            "v1.36.4"})
     EXPECT_EQ(classify_plain_scalar(text), ValueType::string) << text;
@@ -253,6 +268,16 @@ TEST(ClassifyPlainScalar, KnowsWhatTheyReadDifferently) {
                            "52:54:00:12:34:56",
                            "-0x1F",
                            "0x_f",
+                           "0X1F",
+                           "0B1",
+                           "0O7",
+                           "-0X1F",
+                           "+0B1",
+                           "-0o7",
+                           "+0O17",
+                           "0_X1f",
+                           "-_1",
+                           "1_0e3",
                            "1_0.5",
                            "2026-02-11",
                            "2026-02-11T07:42:09Z",
