@@ -171,6 +171,7 @@ Result<void, Diagnostics> Stack::Impl::refuse_reload(Diagnostics why) {
 }
 
 Result<Stack::Impl::NextState, Diagnostics> Stack::Impl::prepare_reload() try {
+  if (watcher_) watcher_->rearm();
   auto files = read_files();
   if (files.has_error()) return files.error();
   auto checked = check_files(*files);
@@ -370,9 +371,12 @@ void Stack::Impl::watch() {
   std::vector<std::string> paths = options.files;
   paths.insert(paths.end(), options.observed.begin(), options.observed.end());
   paths.insert(paths.end(), options.endpoints.begin(), options.endpoints.end());
-  watcher_ = std::make_shared<FileWatcher>(io.get_executor(), timers, paths, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->on_files_changed();
-  });
+  watcher_ = std::make_shared<FileWatcher>(
+      io.get_executor(), timers, paths,
+      [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->on_files_changed();
+      },
+      log);
   watcher_->start();
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/inotify.h>
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
@@ -20,11 +21,18 @@ std::string folder_of(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
+/// The number that inotify has for the folder: a new one, or that of before if it is the same folder.
+int watch_folder(int inotify, const std::string& path) {
+  constexpr std::uint32_t kChanges =
+      IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_MOVE_SELF | IN_DELETE_SELF;
+  return ::inotify_add_watch(inotify, path.c_str(), kChanges | IN_ONLYDIR);
+}
+
 }  // namespace
 
 FileWatcher::FileWatcher(boost::asio::any_io_executor executor, runtime::TimerQueue& timers,
-                         const std::vector<std::string>& paths, std::function<void()> changed)
-    : inotify_(executor), timers_(timers), changed_(std::move(changed)) {
+                         const std::vector<std::string>& paths, std::function<void()> changed, Logger log)
+    : inotify_(executor), timers_(timers), changed_(std::move(changed)), log_(std::move(log)) {
   const int descriptor = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (descriptor < 0) throw boost::system::system_error(errno, boost::system::system_category(), "watching files");
   inotify_.assign(descriptor);
@@ -32,21 +40,49 @@ FileWatcher::FileWatcher(boost::asio::any_io_executor executor, runtime::TimerQu
   for (const std::string& path : paths)
     if (path != "-") folders.insert(folder_of(path));
   for (const std::string& folder : folders) {
-    constexpr std::uint32_t kChanges = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE;
-    if (::inotify_add_watch(descriptor, folder.c_str(), kChanges) < 0)
-      throw boost::system::system_error(errno, boost::system::system_category(), "watching " + folder);
+    const int watch = watch_folder(descriptor, folder);
+    if (watch < 0) throw boost::system::system_error(errno, boost::system::system_category(), "watching " + folder);
+    folders_.push_back({folder, watch});
   }
 }
 
+void FileWatcher::start() {
+  read();
+  recheck();
+}
+
 void FileWatcher::stop() {
+  if (next_check_) timers_.cancel(*std::exchange(next_check_, {}));
   boost::system::error_code ignored;
   inotify_.close(ignored);
 }
 
+bool FileWatcher::rearm() {
+  bool is_other = false;
+  for (Folder& folder : folders_) {
+    const int watch = watch_folder(inotify_.native_handle(), folder.path);
+    if (watch == folder.watch) continue;
+    is_other = true;
+    forget(std::exchange(folder.watch, watch));
+    if (watch < 0)
+      log_.warning("folder is gone: waiting for it to come back", {{"folder", folder.path}});
+    else
+      log_.info("folder is watched anew", {{"folder", folder.path}});
+  }
+  return is_other;
+}
+
+void FileWatcher::forget(int watch) {
+  if (watch < 0 || std::ranges::find(folders_, watch, &Folder::watch) != folders_.end()) return;
+  static_cast<void>(::inotify_rm_watch(inotify_.native_handle(), watch));  // in vain when the folder was deleted
+}
+
+// What the events say is not looked at: after lost ones (IN_Q_OVERFLOW) it would be half the truth.
 void FileWatcher::read() {
   inotify_.async_read_some(boost::asio::buffer(events_),
                            [self = shared_from_this()](boost::system::error_code ec, std::size_t) {
                              if (ec || !self->inotify_.is_open()) return;
+                             self->rearm();
                              self->settle();
                              self->read();
                            });
@@ -55,6 +91,16 @@ void FileWatcher::read() {
 void FileWatcher::settle() {
   timers_.after(kQuiet, [weak = weak_from_this(), burst = ++burst_] {
     if (const auto self = weak.lock(); self && self->burst_ == burst && self->inotify_.is_open()) self->changed_();
+  });
+}
+
+/// A folder further up that is replaced makes no event here.
+void FileWatcher::recheck() {
+  next_check_ = timers_.after(kRecheck, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self || !self->inotify_.is_open()) return;
+    if (self->rearm()) self->settle();
+    self->recheck();
   });
 }
 

@@ -4,7 +4,9 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <functional>
+#include <hcpnet/log.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,25 +18,42 @@ namespace hcpnet {
 ///
 /// Folders, not files: editors replace a file by rename, and a ConfigMap mount swaps the link `..data` beside it. One
 /// call for a burst of changes, `kQuiet` after its last; whether the content differs is for the caller to see.
+///
+/// What is watched is the folder that stands at a path now: one that was moved away, deleted or replaced is let go, and
+/// the one that takes its place is found by the next event, or within `kRecheck`.
 class FileWatcher : public std::enable_shared_from_this<FileWatcher> {
  public:
   static constexpr std::chrono::milliseconds kQuiet{100};
+  static constexpr std::chrono::seconds kRecheck{2};
 
   /// Throws boost::system::system_error when inotify is not to be had or a folder can't be watched.
   FileWatcher(boost::asio::any_io_executor executor, runtime::TimerQueue& timers, const std::vector<std::string>& paths,
-              std::function<void()> changed);
-  void start() { read(); }
+              std::function<void()> changed, Logger log);
+  void start();
   void stop();
+  /// Sees to it that what stands at each path is watched. True when something else stands there than before.
+  bool rearm();
 
  private:
+  struct Folder {
+    std::string path;
+    int watch = -1;  ///< inotify's number for it; -1: there is no folder
+  };
+
   void read();
   void settle();
+  void recheck();
+  /// Lets inotify's number go unless another path leads to the same folder.
+  void forget(int watch);
 
   boost::asio::posix::stream_descriptor inotify_;
   runtime::TimerQueue& timers_;
   std::function<void()> changed_;
+  Logger log_;
+  std::vector<Folder> folders_;
   std::array<char, 4096> events_;
   std::uint64_t burst_ = 0;  ///< a later event makes an earlier wake-up void
+  std::optional<runtime::TimerQueue::Id> next_check_;
 };
 
 }  // namespace hcpnet

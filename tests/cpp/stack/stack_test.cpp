@@ -303,6 +303,49 @@ TEST_F(StackTest, ReloadsWhenAConfigMapIsSwapped) {
   EXPECT_EQ(ask(bound(stack, "dns", 53), "api.green.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
 }
 
+TEST_F(StackTest, WatchesTheFolderThatTakesThePlaceOfAnother) {
+  // the last one replaces a folder further up, which makes no event in the folder that is watched
+  const std::filesystem::path place = folder / "etc" / "conf";
+  const auto make = [&](const std::filesystem::path& at, const std::string& name) {
+    std::filesystem::create_directories(at);
+    std::ofstream(at / "new") << spec_text(name, 1);
+    std::filesystem::rename(at / "new", at / "set.yaml");
+  };
+  make(place, "blue");
+  std::mutex mutex;
+  std::condition_variable changed;
+  unsigned reloads = 0;
+  StackOptions o = options();
+  o.files = {(place / "set.yaml").string()};
+  o.watch = true;
+  o.on_event = [&](const StackEvent& e) {
+    const std::lock_guard lock(mutex);
+    if (e.kind == StackEvent::Kind::reloaded) ++reloads;
+    changed.notify_all();
+  };
+  Stack stack(o);
+  stack.start();
+  const auto expect_reload = [&](unsigned count, const std::string& name) {
+    std::unique_lock lock(mutex);
+    ASSERT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return reloads >= count; })) << name;
+    lock.unlock();
+    EXPECT_EQ(stack.route("", 6443, Ipv4(127, 80, 1, 100)).at(0).backend, name + "-kube-apiserver");
+  };
+  std::filesystem::rename(place, folder / "etc" / "old");
+  make(place, "green");
+  expect_reload(1, "green");
+  make(place, "red");
+  expect_reload(2, "red");
+  std::filesystem::remove_all(place);
+  make(place, "white");
+  expect_reload(3, "white");
+  std::filesystem::rename(folder / "etc", folder / "etc.old");
+  make(place, "black");
+  expect_reload(4, "black");
+  make(place, "grey");
+  expect_reload(5, "grey");
+}
+
 TEST_F(StackTest, RunsOnTheEmbeddersContext) {
   asio::io_context io;
   Stack stack(io, options());
