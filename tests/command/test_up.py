@@ -9,6 +9,7 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 from pathlib import Path
 
 from hcpnet_command import NETWORK, PORT_MAPS, Hcpnet
@@ -23,6 +24,14 @@ def query(server: tuple[str, int], name: str) -> tuple[int, bytes]:
         client.sendto(struct.pack("!6H", 7, 0x0100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1", server)
         reply = client.recv(512)
     return reply[3] & 15, reply[-4:]
+
+
+def wait_for_count(hcpnet: Hcpnet, process: subprocess.Popen[str], counter: str, above: int) -> None:
+    """Until a counter of `hcpnet status` has grown; for as long as the process lives, and 30 s at most."""
+    deadline = time.monotonic() + 30
+    while hcpnet.ask("status")[counter] <= above:
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline, counter
 
 
 def test_serves_until_it_is_told_to_stop(hcpnet: Hcpnet) -> None:
@@ -160,14 +169,12 @@ spec: {targetRef: {kind: Infra, name: vlan}, views: [{name: a, clientPrefixes: [
         refused = hcpnet.ask("status")["reloadsRefused"]
         hcpnet.network.write_text(edited.replace("blue", "green"))
         assert hcpnet("check", str(hcpnet.network)).returncode == 0
-        while hcpnet.ask("status")["reloadsRefused"] == refused:
-            assert process.poll() is None, process.communicate()[1]
+        wait_for_count(hcpnet, process, "reloadsRefused", refused)
         done = hcpnet("reload", "--state-dir", str(hcpnet.state))
         assert done.returncode == 1
         assert "the old state stays" in done.stdout
         process.send_signal(signal.SIGHUP)
         assert query((address, port), "api.blue.example.com")[0] == 0
     hcpnet.network.write_text(NETWORK.replace("blue", "green"))
-    while hcpnet.ask("status")["reloads"] == 0:
-        assert process.poll() is None
+    wait_for_count(hcpnet, process, "reloads", 0)
     assert query((address, port), "api.green.example.com")[0] == 0
