@@ -11,20 +11,20 @@ namespace {
 void check_option(Subject& subject, const std::string& pointer, const DhcpOption& option) {
   const std::string code_pointer = pointer + "/code", value_pointer = pointer + "/value";
   if (!subject.is_good(code_pointer)) return;
-  const auto code = static_cast<std::uint8_t>(option.code);
-  if (dhcp::is_protocol_option(code))
+  const std::string number = std::to_string(option.code);
+  if (dhcp::is_protocol_option(option.code))
     return subject.error(code::bad_option_value, code_pointer,
-                         "option " + std::to_string(code) + " belongs to the protocol and can't be configured");
+                         "option " + number + " belongs to the protocol and can't be configured");
   if (!subject.is_good(value_pointer)) return;
-  if (const auto encoded = dhcp::encode_option_value(code, option.value); encoded.has_error())
-    subject.error(code::bad_option_value, value_pointer, "option " + std::to_string(code) + " does not take this value",
+  if (const auto encoded = dhcp::encode_option_value(option.code, option.value); encoded.has_error())
+    subject.error(code::bad_option_value, value_pointer, "option " + number + " does not take this value",
                   encoded.error());
 }
 
 }  // namespace
 
 void check_options(Subject& subject, const std::vector<DhcpOption>& options) {
-  std::map<unsigned, std::size_t> codes;
+  std::map<std::uint8_t, std::size_t> codes;
   for (std::size_t i = 0; i < options.size(); ++i) {
     const std::string pointer = "/spec/options/" + std::to_string(i);
     check_option(subject, pointer, options[i]);

@@ -13,11 +13,11 @@
 namespace hcpnet {
 namespace {
 
-Diagnostic unreadable(const std::string& path, int error) {
+Diagnostic unreadable(const std::string& path, const std::string& why) {
   Diagnostic d;
   d.file = path;
   d.code = "unreadable-file";
-  d.message = std::string("can't be read: ") + std::strerror(error);
+  d.message = "can't be read: " + why;
   return d;
 }
 
@@ -53,18 +53,22 @@ int open_file(const std::string& path) {
   return descriptor;
 }
 
+/// All that the descriptor has, at most `max` bytes. Returns what is wrong with it, or nothing.
+std::string read_descriptor(int descriptor, const std::string& path, std::size_t max, std::string& text) {
+  if (path != "-" && !is_readable_kind(descriptor, path)) return "this is no regular file";
+  const int error = read_all(descriptor, max, text);
+  return error == 0 ? std::string() : std::strerror(error);
+}
+
 void read_file(const std::string& path, std::size_t max, std::vector<spec::SourceText>& out, Diagnostics& problems) {
-  spec::SourceText source{path, {}};
   const bool is_stdin = path == "-";
   const int descriptor = is_stdin ? STDIN_FILENO : open_file(path);
-  int error = descriptor < 0 ? errno : 0;
-  const bool is_file = error != 0 || is_stdin || is_readable_kind(descriptor, path);
-  if (error == 0 && is_file) error = read_all(descriptor, max, source.text);
-  if (descriptor >= 0 && !is_stdin) ::close(descriptor);
-  if (error == 0 && is_file) return out.push_back(std::move(source));
-  Diagnostic d = unreadable(path, error);
-  if (!is_file) d.message = "can't be read: this is no regular file";
-  problems.add(std::move(d));
+  if (descriptor < 0) return problems.add(unreadable(path, std::strerror(errno)));
+  spec::SourceText source{path, {}};
+  const std::string wrong = read_descriptor(descriptor, path, max, source.text);
+  if (!is_stdin) ::close(descriptor);
+  if (wrong.empty()) return out.push_back(std::move(source));
+  problems.add(unreadable(path, wrong));
 }
 
 bool is_spec_file(const std::filesystem::path& path) {
@@ -79,9 +83,9 @@ void read_folder(const std::string& path, std::size_t max, std::vector<spec::Sou
   for (auto entry = std::filesystem::directory_iterator(path, error);
        !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
     if (is_spec_file(entry->path())) files.push_back(entry->path().string());
-  if (error) problems.add(unreadable(path, error.value()));
+  if (error) problems.add(unreadable(path, std::strerror(error.value())));
   if (!error && files.empty()) {
-    Diagnostic d = unreadable(path, 0);
+    Diagnostic d = unreadable(path, {});
     d.message = "holds no *.yaml, *.yml or *.json file";
     problems.add(std::move(d));
   }
@@ -109,17 +113,17 @@ Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vecto
 SourceFiles read_source_files(const std::vector<std::string>& specs, const std::vector<std::string>& observed,
                               const std::vector<std::string>& endpoints, Diagnostics& problems) {
   SourceFiles files;
-  const auto read = [&](const std::vector<std::string>& paths, std::vector<spec::SourceText>& into,
-                        const spec::LoadLimits& limits = spec::kObservedLimits) {
+  const auto read = [&](const std::vector<std::string>& paths, const spec::LoadLimits& limits,
+                        std::vector<spec::SourceText>& into) {
     auto texts = read_sources(paths, limits);
     if (texts.has_error())
       problems.append(texts.error());
     else
       into = std::move(*texts);
   };
-  read(specs, files.specs, {});
-  read(observed, files.observed);
-  read(endpoints, files.endpoints);
+  read(specs, {}, files.specs);
+  read(observed, spec::kObservedLimits, files.observed);
+  read(endpoints, spec::kObservedLimits, files.endpoints);
   return files;
 }
 

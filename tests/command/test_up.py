@@ -27,6 +27,14 @@ def query(server: tuple[str, int], name: str) -> tuple[int, bytes]:
     return reply[3] & 15, reply[-4:]
 
 
+def wait_for_count(hcpnet: Hcpnet, process: subprocess.Popen[str], counter: str, above: int) -> None:
+    """Until a counter of `hcpnet status` has grown; for as long as the process lives, and 30 s at most."""
+    deadline = time.monotonic() + 30
+    while hcpnet.ask("status")[counter] <= above:
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline, counter
+
+
 def test_serves_until_it_is_told_to_stop(hcpnet: Hcpnet) -> None:
     process = hcpnet.up()
     assert query(hcpnet.bound("dns", 53), "api.blue.example.com") == (0, bytes([127, 83, 0, 4]))
@@ -177,16 +185,14 @@ def test_an_edit_that_a_server_refuses_ends_nothing(hcpnet: Hcpnet) -> None:
         refused = hcpnet.ask("status")["reloadsRefused"]
         hcpnet.network.write_text(edited.replace("blue", "green"))
         assert hcpnet("check", str(hcpnet.network)).returncode == 0
-        while hcpnet.ask("status")["reloadsRefused"] == refused:
-            assert process.poll() is None, process.communicate()[1]
+        wait_for_count(hcpnet, process, "reloadsRefused", refused)
         done = hcpnet("reload", "--state-dir", str(hcpnet.state))
         assert done.returncode == 1
         assert "the old state stays" in done.stdout
         process.send_signal(signal.SIGHUP)
         assert query((address, port), "api.blue.example.com")[0] == 0
     hcpnet.network.write_text(NETWORK.replace("blue", "green"))
-    while hcpnet.ask("status")["reloads"] == 0:
-        assert process.poll() is None
+    wait_for_count(hcpnet, process, "reloads", 0)
     assert query((address, port), "api.green.example.com")[0] == 0
 
 
