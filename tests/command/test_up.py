@@ -206,9 +206,7 @@ def test_the_end_is_in_the_log(hcpnet: Hcpnet) -> None:
 def test_a_taken_port_is_named_in_plain_words(hcpnet: Hcpnet) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         page = f"127.0.0.1:{taken.getsockname()[1]}"
-        done = hcpnet(
-            "up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *PORT_MAPS, "--observe", page
-        )
+        done = hcpnet("up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *PORT_MAPS, "--observe", page)
     assert done.returncode == 1
     assert done.stderr.endswith(f"HTTP on {page}: Address already in use\n"), done.stderr
 
