@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that ask the running process: status, reload, drain, leases.
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -51,10 +52,14 @@ void print_status(const Json& status) {
 }
 
 void print_leases(const Json& leases) {
-  std::cout << std::left << std::setw(17) << "ADDRESS" << std::setw(19) << "MAC" << std::setw(10) << "STATE"
-            << std::setw(22) << "EXPIRES" << std::setw(28) << "SUBNET" << "HOST NAME\n";
+  // An IPv6 address can be longer than an IPv4 address and its column.
+  std::size_t width = 15;
+  for (const Json& l : leases.at("leases")) width = std::max(width, text_of(l, "address").size());
+  const auto address = std::setw(static_cast<int>(width) + 2);
+  std::cout << std::left << address << "ADDRESS" << std::setw(19) << "MAC" << std::setw(10) << "STATE" << std::setw(22)
+            << "EXPIRES" << std::setw(28) << "SUBNET" << "HOST NAME\n";
   for (const Json& l : leases.at("leases"))
-    std::cout << std::setw(17) << text_of(l, "address") << std::setw(19) << text_of(l, "mac") << std::setw(10)
+    std::cout << address << text_of(l, "address") << std::setw(19) << text_of(l, "mac") << std::setw(10)
               << text_of(l, "state") << std::setw(22) << text_of(l, "expires") << std::setw(28) << text_of(l, "subnet")
               << text_of(l, "hostName") << '\n';
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/assert.hpp>
 #include <hcpnet/proxy/engine.hpp>
 #include <optional>
@@ -155,12 +157,15 @@ bool Engine::is_draining() const {
 
 void Engine::stop(std::function<void()> done) {
   drain();
+  // Threads of our own may still drain when the embedder's context has nothing else to do: it must not run out of work.
+  const boost::asio::any_io_executor executor =
+      boost::asio::prefer(impl_->executor, boost::asio::execution::outstanding_work.tracked);
   const auto left = std::make_shared<std::size_t>(impl_->crew.size());
   const auto one_done = [left, done = std::move(done)] {
     if (--*left == 0 && done) done();
   };
   for (const auto& member : impl_->crew) {
-    member->run([worker = member->worker, executor = impl_->executor, one_done] {
+    member->run([worker = member->worker, executor, one_done] {
       worker->drain([executor, one_done] { boost::asio::post(executor, one_done); });
     });
   }

@@ -147,8 +147,8 @@ class Servers:
         )
 
     def start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
-        log = (self.folder / f"{name}.log").open("wb")
-        return subprocess.Popen([program(name), *arguments], stdout=log, stderr=subprocess.STDOUT)
+        with (self.folder / f"{name}.log").open("wb") as log:
+            return subprocess.Popen([program(name), *arguments], stdout=log, stderr=subprocess.STDOUT)
 
     def stop(self) -> None:
         for process in reversed(self.processes):

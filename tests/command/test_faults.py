@@ -183,7 +183,7 @@ def test_fault_22_admin_and_metrics_are_not_on_the_vlan(hcpnet: Hcpnet, objects:
             assert words[words.index("--observe") + 1].startswith("$(POD_IP):")
     for policy in (o for o in objects if o["kind"] == "MultiNetworkPolicy"):
         ports = {p["port"] for rule in policy["spec"]["ingress"] for p in rule["ports"]}
-        assert ports <= {53, 67, 443, 6443}
+        assert ports <= {53, 67, 80, 443, 6443}
 
 
 def test_fault_23_a_service_selects_the_pods_of_its_own_network(
