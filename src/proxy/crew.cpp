@@ -100,6 +100,7 @@ CrewMember::~CrewMember() {
   }
   close_listeners();
   worker->close_all(CloseReason::stopped);
+  worker->names->cancel();
 }
 
 void CrewMember::start() {

@@ -84,6 +84,10 @@ void NameCache::serve(Entry& entry, const error_code& failure) {
   }
 }
 
+void NameCache::cancel() noexcept {
+  const auto forgotten = std::exchange(entries_, {});
+}
+
 void NameCache::retain(const RouteConfig& config) {
   std::set<Key> used;
   for (const Backend& backend : config.backends) {

@@ -36,6 +36,8 @@ class NameCache : public std::enable_shared_from_this<NameCache> {
 
   /// Calls `resolved` once; at once when the answer is known. Never with an empty list.
   void resolve(const std::string& host, std::uint16_t port, Resolved resolved);
+  /// Forgets who waits, without a call: what they hold would otherwise hold the cache in turn. Before the end.
+  void cancel() noexcept;
   /// Forgets the names that no backend of `config` uses.
   void retain(const RouteConfig& config);
   [[nodiscard]] std::uint64_t failures() const noexcept { return failures_; }

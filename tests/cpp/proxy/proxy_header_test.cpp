@@ -86,7 +86,8 @@ TEST(ProxyHeaderCodec, SendersMaySpeakForThemselves) {
 }
 
 TEST(ProxyHeaderCodec, StandsBeforeTheClientHello) {  // TLS-26
-  for (const auto& vector : test::read_json("tls/TLS-26.json").at("vectors")) {
+  const auto data = test::read_json("tls/TLS-26.json");
+  for (const auto& vector : data.at("vectors")) {
     SCOPED_TRACE(vector.at("name"));
     const auto bytes = test::read_hex("tls/" + vector.at("hex_file").get<std::string>());
     EXPECT_EQ(tls::parse_client_hello(bytes).error(), tls::Errc::not_tls) << "where no header is expected";
