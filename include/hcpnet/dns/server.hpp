@@ -40,6 +40,11 @@ struct ServerStats {
   std::map<std::string, std::uint64_t> dropped;
   std::uint64_t forwarded = 0, forward_failures = 0, cache_hits = 0, cache_entries = 0, pending_forwards = 0;
   std::uint64_t coalesced = 0;  ///< queries that joined a question already in flight
+  std::uint64_t cache_misses = 0, stale_answers = 0, prefetches = 0;
+  std::uint64_t upstream_probes = 0;  ///< of upstreams that were silent
+  std::uint64_t case_changed = 0;     ///< upstreams found not to keep the case of names
+  /// By upstream, then by RCODE name, or "timeout" or "error".
+  std::map<std::string, std::map<std::string, std::uint64_t>> upstream_replies;
   std::uint64_t cache_bytes = 0, cache_evictions = 0, tcp_connections = 0;
 };
 
