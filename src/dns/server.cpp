@@ -17,6 +17,7 @@
 #include "dns/own_addresses.hpp"
 #include "dns/query.hpp"
 #include "dns/query_handler.hpp"
+#include "dns/query_log.hpp"
 #include "dns/random_source.hpp"
 #include "dns/rate_limiter.hpp"
 #include "dns/server_cookies.hpp"
@@ -102,6 +103,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   void receive(ByteView query, const IpAddress& client, const ReplyLater& later);
 
   Handled handle(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out) override;
+  Handled answer(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out);
   Handled answer_from_cache(ByteView query, Transport transport, std::span<std::uint8_t> out);
   std::size_t forward(ByteView query, Transport transport, std::span<std::uint8_t> out, ReplyLater later) override;
   void on_oversize() noexcept override { ++oversize; }
@@ -118,6 +120,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   /// nullopt: the reply may be sent, or the query forwarded.
   std::optional<Handled> hold_back(ByteView query, const QueryContext& context, const Response& response,
                                    std::span<std::uint8_t> out);
+  void log_query(const QueryRecord& record, ByteView query, ByteView reply) const;
 
   asio::any_io_executor executor;
   ServerOptions options;
@@ -142,6 +145,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::array<std::uint64_t, kDropReasons> dropped{};
   std::vector<std::uint64_t> view_queries;  ///< by position in the snapshot
   std::uint64_t no_view = 0;
+  std::optional<QueryRecord> logged;                   ///< of the query that forward() will be called with
   std::map<std::string, std::uint64_t> earlier_views;  ///< of snapshots before
   std::array<std::uint64_t, 4> cookie_states{};        ///< by CookieState
   std::uint64_t transfers = 0;
@@ -215,9 +219,13 @@ std::vector<Endpoint> Server::Impl::bound_endpoints() const {
 }
 
 void Server::Impl::refuse_own_upstreams(const Forwarding& wanted) const {
-  for (const Endpoint& upstream : wanted.upstreams)
-    if (is_own_endpoint(bound_endpoints(), upstream))
-      throw system_error(make_error_code(Errc::upstream_is_self), "dns: upstream " + upstream.to_string());
+  const auto refuse = [own = bound_endpoints()](const std::vector<Endpoint>& upstreams) {
+    for (const Endpoint& upstream : upstreams)
+      if (is_own_endpoint(own, upstream))
+        throw system_error(make_error_code(Errc::upstream_is_self), "dns: upstream " + upstream.to_string());
+  };
+  refuse(wanted.upstreams);
+  for (const ZoneForwarding& zone : wanted.zones) refuse(zone.upstreams);
 }
 
 std::shared_ptr<const Snapshot> Server::Impl::prepare(Config config) const {
@@ -272,10 +280,29 @@ void Server::Impl::close() {
 
 QueryHandler::Handled Server::Impl::handle(ByteView query, const IpAddress& client, Transport transport,
                                            std::span<std::uint8_t> out) {
+  if (!snapshot->config.query_log || !options.log.is_enabled()) return answer(query, client, transport, out);
+  QueryRecord record{client, transport, {}, options.clock->steady_now(), "none"};
+  if (const auto view = snapshot->views.find(client)) record.view = snapshot->views[*view].name();
+  const std::uint64_t hits = forwarding->cache_hits;
+  const Handled handled = answer(query, client, transport, out);
+  record.source = handled.bytes == 0 ? "none" : forwarding->cache_hits > hits ? "cache" : "zone";
+  if (handled.must_forward)
+    logged = record;  // forward() follows at once
+  else
+    log_query(record, query, out.first(handled.bytes));
+  return handled;
+}
+
+void Server::Impl::log_query(const QueryRecord& record, ByteView query, ByteView reply) const {
+  options.log.info("query", query_fields(record, query, reply, options.clock->steady_now()));
+}
+
+QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& client, Transport transport,
+                                           std::span<std::uint8_t> out) {
   ++queries[static_cast<std::size_t>(transport)];
   const auto position = snapshot->views.find(client);
   ++(position ? view_queries[*position] : no_view);
-  QueryContext context = snapshot->context(position, transport);
+  QueryContext context = snapshot->context(position, transport, client);
   if (snapshot->config.cookies && may_have_options(query)) {
     context.client = client;
     context.now = seconds_since_1970(*options.clock);
@@ -369,6 +396,11 @@ QueryHandler::Handled Server::Impl::answer_from_cache(ByteView bytes, Transport 
                                                       std::span<std::uint8_t> out) {
   Query query;
   if (read_query(bytes, query)) return {};  // respond() has read it before
+  if (!forwarder->is_responsible_for(query.name)) {
+    const std::size_t refused = respond_with_error(bytes, Rcode::refused, {nullptr, transport, true}, out);
+    count_reply(out.first(refused));
+    return {refused, false};
+  }
   const std::size_t size = forwarder->answer_from_cache(query, transport, out);
   if (size == 0) return {0, true};
   count_reply(out.first(size));
@@ -379,12 +411,18 @@ std::size_t Server::Impl::forward(ByteView bytes, Transport transport, std::span
   Query query;
   if (read_query(bytes, query)) return 0;  // respond() has read it before
   // Whoever holds this reply is told to drop it in close(), before this object ends.
-  auto counted = [this, later = std::move(later)](ByteView reply) {
+  auto record = std::exchange(logged, std::nullopt);
+  if (record) record->source = "upstream";
+  std::vector<std::uint8_t> asked;
+  if (record) asked.assign(bytes.begin(), bytes.end());
+  auto counted = [this, record, asked = std::move(asked), later = std::move(later)](ByteView reply) {
     count_reply(reply);
+    if (record) log_query(*record, asked, reply);
     later(reply);
   };
   const std::size_t size = forwarder->ask(bytes, query, transport, out, std::move(counted));
   if (size > 0) count_reply(out.first(size));
+  if (size > 0 && record) log_query(*record, bytes, out.first(size));
   return size;
 }
 
@@ -446,6 +484,12 @@ void Server::Impl::add_forwarding(ServerStats& stats) const {
   stats.forward_failures = forwarding->failures;
   stats.cache_hits = forwarding->cache_hits;
   stats.coalesced = forwarding->coalesced;
+  stats.cache_misses = forwarding->cache_misses;
+  stats.stale_answers = forwarding->stale;
+  stats.prefetches = forwarding->prefetches;
+  stats.upstream_probes = forwarding->probes;
+  stats.case_changed = forwarding->case_changed;
+  for (const auto& [upstream, replies] : forwarding->replies) stats.upstream_replies[upstream.to_string()] = replies;
   stats.pending_forwards = forwarding->pending;
   if (!forwarder) return;
   stats.cache_entries = forwarder->cache().entries();

@@ -27,9 +27,9 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-/// Whether the reply depends on the counts of the rate limit or on the secrets of cookies.
+/// Whether the reply depends on the counts of the rate limit or on the secrets of cookies, or is logged.
 bool needs_state(ByteView bytes, const Config& config) noexcept {
-  if (config.rate_limit) return true;
+  if (config.rate_limit || config.query_log) return true;
   Query query;
   return config.cookies && may_have_options(bytes) && !read_query(bytes, query) && !query.cookie.empty();
 }
@@ -96,7 +96,7 @@ QueryHandler::Handled UdpWorker::handle(ByteView query, const IpAddress& client,
   client_ = client;
   if (needs_state(query, snapshot_->config)) return {0, true};
   const auto position = snapshot_->views.find(client);
-  const Response response = respond(query, snapshot_->context(position, transport), out);
+  const Response response = respond(query, snapshot_->context(position, transport, client), out);
   if (response.verdict == Response::Verdict::forward || is_transfer(query, response, snapshot_->config))
     return {0, true};  // counted where it is answered
   ++counters_.queries;

@@ -49,6 +49,11 @@ struct ServerStats {
   std::uint64_t coalesced = 0;  ///< queries that joined a question already in flight
   std::uint64_t transfers = 0;  ///< zone transfers begun
   std::uint64_t notifies_sent = 0, notifies_acknowledged = 0, notifies_failed = 0;
+  std::uint64_t cache_misses = 0, stale_answers = 0, prefetches = 0;
+  std::uint64_t upstream_probes = 0;  ///< of upstreams that were silent
+  std::uint64_t case_changed = 0;     ///< upstreams found not to keep the case of names
+  /// By upstream, then by RCODE name, or "timeout" or "error".
+  std::map<std::string, std::map<std::string, std::uint64_t>> upstream_replies;
   std::uint64_t cache_bytes = 0, cache_evictions = 0, tcp_connections = 0;
 };
 
