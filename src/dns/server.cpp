@@ -20,6 +20,7 @@
 #include "dns/query_log.hpp"
 #include "dns/random_source.hpp"
 #include "dns/rate_limiter.hpp"
+#include "dns/request_counters.hpp"
 #include "dns/server_cookies.hpp"
 #include "dns/snapshot.hpp"
 #include "dns/tcp_listener.hpp"
@@ -106,6 +107,9 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   Handled answer(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out);
   Handled answer_from_cache(ByteView query, Transport transport, std::span<std::uint8_t> out);
   std::size_t forward(ByteView query, Transport transport, std::span<std::uint8_t> out, ReplyLater later) override;
+  void on_replies(std::size_t count, std::chrono::nanoseconds time) noexcept override {
+    requests.add_replies(count, time);
+  }
   void on_oversize() noexcept override { ++oversize; }
   void on_send_failure() noexcept override { ++send_failures; }
   void on_tcp_limit() noexcept override { ++tcp_limit; }
@@ -145,6 +149,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::array<std::uint64_t, kDropReasons> dropped{};
   std::vector<std::uint64_t> view_queries;  ///< by position in the snapshot
   std::uint64_t no_view = 0;
+  RequestCounters requests;
   std::optional<QueryRecord> logged;                   ///< of the query that forward() will be called with
   std::map<std::string, std::uint64_t> earlier_views;  ///< of snapshots before
   std::array<std::uint64_t, 4> cookie_states{};        ///< by CookieState
@@ -311,6 +316,7 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
     context.client = client;
   }
   const Response response = respond(query, context, out);
+  requests.add_query(transport, client, response.type);
   ++cookie_states[static_cast<std::size_t>(response.cookie)];
   if (response.rcode == Rcode::refused && snapshot->config.transfer.is_enabled() && asks_for_transfer(query))
     return handle_transfer(query, context, client, out);
@@ -415,8 +421,10 @@ std::size_t Server::Impl::forward(ByteView bytes, Transport transport, std::span
   if (record) record->source = "upstream";
   std::vector<std::uint8_t> asked;
   if (record) asked.assign(bytes.begin(), bytes.end());
-  auto counted = [this, record, asked = std::move(asked), later = std::move(later)](ByteView reply) {
+  auto counted = [this, record, asked = std::move(asked), received = options.clock->steady_now(),
+                  later = std::move(later)](ByteView reply) {
     count_reply(reply);
+    requests.add_replies(1, options.clock->steady_now() - received);
     if (record) log_query(*record, asked, reply);
     later(reply);
   };
@@ -472,6 +480,9 @@ ServerStats Server::Impl::stats() const {
   stats.dropped["tcp_limit"] = tcp_limit;
   stats.dropped["tcp_timeout"] = tcp_timeouts;
   stats.tcp_connections = sessions.open.size();
+  RequestCounters all = requests;
+  all += total.requests;
+  all.add_to(stats);
   add_forwarding(stats);
   return stats;
 }

@@ -53,6 +53,7 @@ WorkerCounters& operator+=(WorkerCounters& sum, const WorkerCounters& more) {
   sum.oversize += more.oversize;
   sum.send_failures += more.send_failures;
   sum.handover_refused += more.handover_refused;
+  sum.requests += more.requests;
   return sum;
 }
 
@@ -100,6 +101,7 @@ QueryHandler::Handled UdpWorker::handle(ByteView query, const IpAddress& client,
   if (response.verdict == Response::Verdict::forward || is_transfer(query, response, snapshot_->config))
     return {0, true};  // counted where it is answered
   ++counters_.queries;
+  counters_.requests.add_query(transport, client, response.type);
   ++(position ? counters_.views[*position] : counters_.no_view);
   if (response.verdict == Response::Verdict::drop) {
     ++counters_.dropped[static_cast<std::size_t>(response.drop_reason)];

@@ -243,7 +243,7 @@ dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, Diagnostics
 }
 
 DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, StackConfig& out, Diagnostics& problems) {
-  DnsServerConfig server{infra.metadata.key(), {}};
+  DnsServerConfig server{infra.metadata.key(), {}, infra.dns_policy.workers};
   server.config.listeners = listeners(infra.dns->server_ip, 53, in.surroundings);
   server.config.views.push_back(vlan_view(in, infra, problems));
   for (const auto& extra : infra.dns_policy.views) {
@@ -271,7 +271,7 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
 }
 
 DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, Diagnostics& problems) {
-  DnsServerConfig server{spec.metadata.key(), {}};
+  DnsServerConfig server{spec.metadata.key(), {}, spec.policy.workers};
   server.config.listeners = listeners(spec.server_ip, spec.port, in.surroundings);
   ZoneSet vlan(spec.policy.record_ttl);
   ZoneSet pod(spec.policy.record_ttl);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
 #include <cstdint>
@@ -55,6 +56,21 @@ struct ServerStats {
   /// By upstream, then by RCODE name, or "timeout" or "error".
   std::map<std::string, std::map<std::string, std::uint64_t>> upstream_replies;
   std::uint64_t cache_bytes = 0, cache_evictions = 0, tcp_connections = 0;
+  struct Requests {
+    std::string proto;  ///< "udp", "tcp"
+    int family = 1;     ///< 1: IPv4, 2: IPv6, as CoreDNS has it
+    std::string type;   ///< "A", "AAAA", ...; "other" for those that are seldom asked for
+    std::uint64_t count = 0;
+  };
+  std::vector<Requests> requests;  ///< those that there were
+  /// From the receipt of a query to its reply; for queries that came together, to the last of their replies.
+  struct Durations {
+    static constexpr std::array<double, 16> kBounds{0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032,
+                                                    0.064,   0.128,  0.256, 0.512, 1.024, 2.048, 4.096, 8.192};
+    std::array<std::uint64_t, kBounds.size() + 1> counts{};  ///< up to each bound (seconds), and beyond the last
+    double sum_seconds = 0;
+  };
+  Durations durations;
 };
 
 struct BoundListener {

@@ -285,6 +285,7 @@ struct DNSPolicy {
   };
   std::vector<Access> access;
   bool query_log = false;
+  std::uint32_t workers = 1;  ///< threads that answer over UDP
 };
 /// Apart from ProxyPolicy, for the same reason.
 struct HealthCheckFields {

@@ -116,6 +116,7 @@ struct ValidDnsPolicy {
   };
   std::vector<Access> access;
   bool query_log = false;
+  std::uint32_t workers = 1;
 };
 /// As ProxyPolicy, with texts parsed.
 struct ValidProxyPolicy {
