@@ -50,7 +50,11 @@ def network(clusters: list[str]) -> str:
             "apiVersion": "hcpnet.io/v1alpha1",
             "kind": "ProxyPolicy",
             "metadata": {"name": "p", "namespace": "hcp"},
-            "spec": {"targetRef": {"kind": "Infra", "name": "vlan7"}, "deniedSources": ["127.84.0.99/32"], "maxConnections": 1000},
+            "spec": {
+                "targetRef": {"kind": "Infra", "name": "vlan7"},
+                "deniedSources": ["127.84.0.99/32"],
+                "maxConnections": 1000,
+            },
         },
     ]
     for number, name in enumerate(clusters):
@@ -153,7 +157,7 @@ class Rendered:
         return re.sub(rf"bind {SERVER}:(\d+)", lambda m: f"bind {SERVER}:{self.ports[int(m[1])]}", text)
 
     def move_envoy(self, text: str, apps: dict[str, tuple[str, str]]) -> str:
-        def walk(value: Any) -> None:
+        def walk(value: object) -> None:
             if isinstance(value, list):
                 for item in value:
                     walk(item)
