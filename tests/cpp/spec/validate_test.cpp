@@ -221,9 +221,13 @@ TEST(Validate, SettlesInfrasThatMeet) {
     elsewhere.replace(at + std::string(address).size() - 1, 1,
                       std::string("1") + elsewhere[at + std::string(address).size() - 1]);
   }
+  EXPECT_THAT(test::errors(test::infra_text() + elsewhere), ElementsAre("networks-overlap /spec/networkConfig/cidr"))
+      << "leases are kept by network";
+  elsewhere.replace(elsewhere.find("192.0.2.0/24"), 12, "192.0.2.0/23");
   EXPECT_THAT(test::warnings(test::infra_text() + elsewhere), ElementsAre("networks-overlap /spec/networkConfig/cidr"));
   EXPECT_THAT(test::errors(test::infra_text() + test::infra_text("field")),
-              ElementsAre("addresses-collide /spec/infraComponents/dhcp/serverIP",
+              ElementsAre("networks-overlap /spec/networkConfig/cidr",
+                          "addresses-collide /spec/infraComponents/dhcp/serverIP",
                           "addresses-collide /spec/infraComponents/dns/serverIP",
                           "addresses-collide /spec/infraComponents/proxy/serverIP"));
   EXPECT_THAT(test::warnings(test::infra_text() + test::infra_text("field", "", "198.51.100.")), IsEmpty());
