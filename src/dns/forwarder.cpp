@@ -10,6 +10,29 @@
 
 namespace hcpnet::dns {
 
+void UpstreamWatch::on_failure(const Endpoint& upstream, const error_code& reason, runtime::TimerQueue::Time now,
+                               const Logger& log) {
+  if (states_.size() >= kMaxUpstreams && !states_.contains(upstream)) return;
+  State& state = states_[upstream];
+  ++state.failures;
+  if (state.failures < kFailures || state.is_told || (state.quiet_until && now < *state.quiet_until)) return;
+  state.is_told = true;
+  log.warning("upstream does not answer", {{"upstream", upstream.to_string()}, {"reason", reason.message()}});
+}
+
+void UpstreamWatch::on_answer(const Endpoint& upstream, runtime::TimerQueue::Time now, const Logger& log) {
+  const auto known = states_.find(upstream);
+  if (known == states_.end()) return;
+  State& state = known->second;
+  state.failures = 0;
+  if (std::exchange(state.is_told, false)) {
+    state.quiet_until = now + kQuiet;
+    log.info("upstream answers again", {{"upstream", upstream.to_string()}});
+  } else if (!state.quiet_until || now >= *state.quiet_until) {
+    states_.erase(known);
+  }
+}
+
 Forwarder::Forwarder(boost::asio::any_io_executor executor, std::shared_ptr<runtime::TimerQueue> timers,
                      Forwarding forwarding, ForwarderOptions options, std::shared_ptr<ForwarderCounters> counters)
     : timers_(std::move(timers)),
@@ -108,6 +131,7 @@ void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, R
   if (!result) {
     const error_code reason = result.error();
     options_.log.debug("upstream failed", {{"upstream", upstream.to_string()}, {"reason", reason.message()}});
+    counters_->upstreams.on_failure(upstream, reason, timers_->now(), options_.log);
     if (reason == boost::asio::error::timed_out) {
       suspected_until_[upstream] = timers_->now() + kSuspicion;
       // A datagram may just have been lost, so each gets a second chance when all others have had their first.
@@ -116,6 +140,7 @@ void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, R
     return ask_next(pending);
   }
   suspected_until_.erase(upstream);
+  counters_->upstreams.on_answer(upstream, timers_->now(), options_.log);
   const Rcode rcode = result->rcode();
   if (rcode == Rcode::noerror || rcode == Rcode::nxdomain) return accept(pending, std::move(*result));
   if (rcode == Rcode::formerr && pending->question.has_edns && !result->edns) {

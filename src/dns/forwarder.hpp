@@ -8,6 +8,7 @@
 #include <hcpnet/log.hpp>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -33,6 +34,25 @@ struct ForwarderOptions {
   Logger log;
 };
 
+/// Says once that an upstream does not answer, and once that it answers again.
+class UpstreamWatch {
+ public:
+  static constexpr unsigned kFailures = 2;           ///< in succession: one datagram may get lost
+  static constexpr std::chrono::seconds kQuiet{60};  ///< after it came back; an upstream that flaps would fill the log
+  static constexpr std::size_t kMaxUpstreams = 64;   ///< beyond which nothing is said of others
+
+  void on_failure(const Endpoint& upstream, const error_code& reason, runtime::TimerQueue::Time now, const Logger& log);
+  void on_answer(const Endpoint& upstream, runtime::TimerQueue::Time now, const Logger& log);
+
+ private:
+  struct State {
+    unsigned failures = 0;
+    bool is_told = false;
+    std::optional<runtime::TimerQueue::Time> quiet_until = {};
+  };
+  std::map<Endpoint, State> states_;
+};
+
 /// Shared by all forwarders of a server, old and new.
 struct ForwarderCounters {
   std::uint64_t forwarded = 0;  ///< questions sent to an upstream
@@ -43,6 +63,7 @@ struct ForwarderCounters {
   std::uint64_t refused_limit = 0;    ///< queries beyond max_pending
   std::uint64_t own_upstreams = 0;    ///< upstreams left out because they are this server
   std::uint64_t pending = 0;          ///< now
+  UpstreamWatch upstreams;
 };
 
 /// Asks the upstreams, in their order, for what no zone owns, and remembers what they say.
