@@ -16,14 +16,15 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using Protocol = asio::local::stream_protocol;
 
-constexpr std::chrono::seconds kTimeout{10};
+constexpr std::chrono::seconds kTimeout{10}, kChangeTimeout{300};
 constexpr std::uint64_t kMaxAnswerBytes = 256ull * 1024 * 1024;  // a million leases
 
 /// Runs one asynchronous step to its end, so that the stream's timeout applies.
 template <class Start>
-beast::error_code step(asio::io_context& io, beast::basic_stream<Protocol>& stream, Start start) {
+beast::error_code step(asio::io_context& io, beast::basic_stream<Protocol>& stream, Start start,
+                       std::chrono::seconds timeout = kTimeout) {
   beast::error_code result;
-  stream.expires_after(kTimeout);
+  stream.expires_after(timeout);
   start([&](beast::error_code ec, auto...) { result = ec; });
   io.restart();
   io.run();
@@ -33,8 +34,13 @@ beast::error_code step(asio::io_context& io, beast::basic_stream<Protocol>& stre
 }  // namespace
 
 std::string AdminAnswer::error() const {
-  if (body.is_object() && body.contains("error")) return body.at("error").get<std::string>();
+  if (body.is_object() && body.contains("error") && body.at("error").is_string())
+    return body.at("error").get<std::string>();
   return "the running process answered with HTTP status " + std::to_string(status);
+}
+
+std::string unexpected_answer(const std::string& socket) {
+  return "what answers on " + socket + " is no hcpnet, or another version: its answer has another form";
 }
 
 AdminAnswer ask_admin(const std::string& socket, const std::string& method, const std::string& target) {
@@ -56,8 +62,8 @@ AdminAnswer ask_admin(const std::string& socket, const std::string& method, cons
   beast::flat_buffer buffer;
   http::response_parser<http::string_body> parser;
   parser.body_limit(kMaxAnswerBytes);
-  if (const auto ec = step(io, stream, [&](auto done) { http::async_read(stream, buffer, parser, done); }))
-    return failed(ec);
+  const auto read = [&](auto done) { http::async_read(stream, buffer, parser, done); };
+  if (const auto ec = step(io, stream, read, method == "GET" ? kTimeout : kChangeTimeout)) return failed(ec);
   return {parser.get().result_int(), nlohmann::json::parse(parser.get().body(), nullptr, false)};
 }
 

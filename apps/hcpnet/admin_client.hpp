@@ -13,7 +13,11 @@ struct AdminAnswer {
   [[nodiscard]] std::string error() const;
 };
 
-/// One request to the admin socket of a running process; waits ten seconds at most for each step.
+/// What to say when an answer is not the JSON that is asked for.
+[[nodiscard]] std::string unexpected_answer(const std::string& socket);
+
+/// One request to the admin socket of a running process; waits ten seconds at most for each step, and five minutes for
+/// the answer to a change, such as a reload of large files.
 [[nodiscard]] AdminAnswer ask_admin(const std::string& socket, const std::string& method, const std::string& target);
 
 [[nodiscard]] std::string percent_encoded(std::string_view text);

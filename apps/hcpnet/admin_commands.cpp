@@ -4,6 +4,7 @@
 #include <iomanip>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 #include "admin_client.hpp"
 #include "command.hpp"
@@ -22,7 +23,7 @@ std::string text_of(const Json& object, const char* key) {
   return object.value(key, std::string{});
 }
 
-void print_diagnostics(const Json& diagnostics) {
+void print_diagnostics(const Json& diagnostics, std::ostream& out) {
   for (const Json& d : diagnostics) {
     Diagnostic one;
     one.severity = text_of(d, "severity") == "error" ? Severity::error : Severity::warning;
@@ -34,47 +35,52 @@ void print_diagnostics(const Json& diagnostics) {
     one.message = text_of(d, "message");
     one.found = text_of(d, "found");
     one.expected = text_of(d, "expected");
-    std::cout << one.to_string() << '\n';
+    out << one.to_string() << '\n';
   }
 }
 
-void print_status(const Json& status) {
-  std::cout << "hcpnet " << text_of(status, "version") << ", reloads " << status.value("reloads", 0) << ", refused "
-            << status.value("reloadsRefused", 0) << '\n';
+void print_status(const Json& status, std::ostream& out) {
+  out << "hcpnet " << text_of(status, "version") << ", reloads " << status.value("reloads", 0) << ", refused "
+      << status.value("reloadsRefused", 0) << '\n';
   if (const auto last = status.find("lastReload"); last != status.end())
-    std::cout << "last reload " << text_of(*last, "time")
-              << (last->at("applied").get<bool>() ? ": applied\n" : ": refused\n");
+    out << "last reload " << text_of(*last, "time")
+        << (last->at("applied").get<bool>() ? ": applied\n" : ": refused\n");
   for (const Json& l : status.at("listeners"))
-    std::cout << std::left << std::setw(8) << text_of(l, "service") << std::setw(28) << text_of(l, "bound")
-              << text_of(l, "owner") << '\n';
-  for (const Json& trouble : status.at("troubles")) std::cout << "trouble: " << trouble.get<std::string>() << '\n';
-  print_diagnostics(status.at("warnings"));
+    out << std::left << std::setw(8) << text_of(l, "service") << std::setw(28) << text_of(l, "bound")
+        << text_of(l, "owner") << '\n';
+  for (const Json& trouble : status.at("troubles")) out << "trouble: " << trouble.get<std::string>() << '\n';
+  print_diagnostics(status.at("warnings"), out);
 }
 
-void print_leases(const Json& leases) {
+void print_leases(const Json& leases, std::ostream& out) {
   // An IPv6 address can be longer than an IPv4 address and its column.
   std::size_t width = 15;
   for (const Json& l : leases.at("leases")) width = std::max(width, text_of(l, "address").size());
   const auto address = std::setw(static_cast<int>(width) + 2);
-  std::cout << std::left << address << "ADDRESS" << std::setw(19) << "MAC" << std::setw(10) << "STATE" << std::setw(22)
-            << "EXPIRES" << std::setw(28) << "SUBNET" << "HOST NAME\n";
+  out << std::left << address << "ADDRESS" << std::setw(19) << "MAC" << std::setw(10) << "STATE" << std::setw(22)
+      << "EXPIRES" << std::setw(28) << "SUBNET" << "HOST NAME\n";
   for (const Json& l : leases.at("leases"))
-    std::cout << address << text_of(l, "address") << std::setw(19) << text_of(l, "mac") << std::setw(10)
-              << text_of(l, "state") << std::setw(22) << text_of(l, "expires") << std::setw(28) << text_of(l, "subnet")
-              << text_of(l, "hostName") << '\n';
+    out << address << text_of(l, "address") << std::setw(19) << text_of(l, "mac") << std::setw(10)
+        << text_of(l, "state") << std::setw(22) << text_of(l, "expires") << std::setw(28) << text_of(l, "subnet")
+        << text_of(l, "hostName") << '\n';
 }
 
-int ask(const Arguments& a, const char* method, const char* target, void (*print_text)(const Json&)) {
+int ask(const Arguments& a, const char* method, const char* target,
+        void (*print_text)(const Json&, std::ostream& out)) {
   const AdminAnswer answer = ask_admin(a.state.admin_socket(), method, target);
   if (answer.status == 0 || (answer.status != 200 && !answer.body.is_object()) ||
       (answer.status != 200 && answer.body.contains("error"))) {
     std::cerr << "hcpnet: " << answer.error() << '\n';
     return kProblems;
   }
-  if (a.format.is_json())
-    std::cout << answer.body.dump(2) << '\n';
-  else
-    print_text(answer.body);
+  std::ostringstream text;  // all or nothing
+  try {
+    print_text(answer.body, text);
+  } catch (const Json::exception&) {
+    std::cerr << "hcpnet: " << unexpected_answer(a.state.admin_socket()) << '\n';
+    return kProblems;
+  }
+  std::cout << (a.format.is_json() ? answer.body.dump(2) + '\n' : text.str());
   return answer.status == 200 ? kGood : kProblems;
 }
 
@@ -96,9 +102,9 @@ void add_reload(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
       "reload", "let the running process read its files again; says why when it keeps the old state");
   command->callback([a = arguments_of(*command), &status] {
-    status = ask(*a, "POST", "/reload", [](const Json& body) {
-      print_diagnostics(body.at("diagnostics"));
-      std::cout << (body.at("applied").get<bool>() ? "reloaded\n" : "refused: the old state stays\n");
+    status = ask(*a, "POST", "/reload", [](const Json& body, std::ostream& out) {
+      print_diagnostics(body.at("diagnostics"), out);
+      out << (body.at("applied").get<bool>() ? "reloaded\n" : "refused: the old state stays\n");
     });
   });
 }
@@ -107,8 +113,8 @@ void add_drain(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
       "drain", "let the proxies of the running process take no new connections; tunnels, DHCP and DNS go on");
   command->callback([a = arguments_of(*command), &status] {
-    status = ask(*a, "POST", "/drain", [](const Json& body) {
-      std::cout << "draining, " << body.value("active", std::uint64_t{0}) << " connections open\n";
+    status = ask(*a, "POST", "/drain", [](const Json& body, std::ostream& out) {
+      out << "draining, " << body.value("active", std::uint64_t{0}) << " connections open\n";
     });
   });
 }

@@ -27,6 +27,10 @@ Diagnostics check_all(const FileArguments& arguments) {
   return problems;
 }
 
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+}
+
 }  // namespace
 
 void add_check(CLI::App& app, int& status) {
@@ -47,7 +51,8 @@ void add_check(CLI::App& app, int& status) {
                                    {"diagnostics", to_json(found)}};
       std::cout << body.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
     } else {
-      std::cout << found.to_string() << found.error_count() << " errors, " << found.warning_count() << " warnings\n";
+      std::cout << found.to_string() << counted(found.error_count(), "error") << ", "
+                << counted(found.warning_count(), "warning") << '\n';
     }
     status = found.has_errors() ? kProblems : kGood;
   });

@@ -12,11 +12,11 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-/// systemd's folder, else the XDG Base Directory Specification's.
+/// systemd's folder, else the XDG Base Directory Specification's, by which a relative path is ignored.
 std::string default_state_dir() {
   if (const std::string systemd = environment("STATE_DIRECTORY"); !systemd.empty())
     return systemd.substr(0, systemd.find(':'));
-  if (const std::string xdg = environment("XDG_STATE_HOME"); !xdg.empty()) return xdg + "/hcpnet";
+  if (const std::string xdg = environment("XDG_STATE_HOME"); xdg.starts_with('/')) return xdg + "/hcpnet";
   return environment("HOME") + "/.local/state/hcpnet";
 }
 

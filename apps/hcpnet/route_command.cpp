@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "admin_client.hpp"
 #include "command.hpp"
@@ -41,23 +42,22 @@ std::optional<Json> routes_from_process(const Arguments& a) {
   const std::string query =
       "/routes?port=" + std::to_string(a.port) + "&sni=" + percent_encoded(a.name) + "&from=" + percent_encoded(a.from);
   const AdminAnswer answer = ask_admin(a.state.admin_socket(), "GET", query);
-  if (answer.status == 200) return answer.body.at("routes");
+  if (answer.status == 200) return answer.body.is_object() ? answer.body.value("routes", Json()) : Json();
   std::cerr << "hcpnet: " << answer.error() << '\n';
   return std::nullopt;
 }
 
-void print_text(const Json& routes, std::uint16_t port) {
+void print_text(const Json& routes, std::uint16_t port, std::ostream& out) {
   for (const Json& r : routes) {
     const std::string backend = r.at("backend");
-    std::cout << r.at("proxy").get<std::string>() << ' ' << r.at("listener").get<std::string>() << ": "
-              << (backend.empty() ? "closed" : backend) << " (" << r.at("rule").get<std::string>();
-    if (const std::string matched = r.at("matched"); !matched.empty()) std::cout << ' ' << matched;
-    if (const std::string cluster = r.at("sourceCluster"); !cluster.empty())
-      std::cout << ", source belongs to " << cluster;
-    std::cout << ")\n";
-    for (const Json& target : r.at("targets")) std::cout << "  " << target.get<std::string>() << '\n';
+    out << r.at("proxy").get<std::string>() << ' ' << r.at("listener").get<std::string>() << ": "
+        << (backend.empty() ? "closed" : backend) << " (" << r.at("rule").get<std::string>();
+    if (const std::string matched = r.at("matched"); !matched.empty()) out << ' ' << matched;
+    if (const std::string cluster = r.at("sourceCluster"); !cluster.empty()) out << ", source belongs to " << cluster;
+    out << ")\n";
+    for (const Json& target : r.at("targets")) out << "  " << target.get<std::string>() << '\n';
   }
-  if (routes.empty()) std::cout << "no proxy listens on port " << port << '\n';
+  if (routes.empty()) out << "no proxy listens on port " << port << '\n';
 }
 
 int run(const Arguments& a) {
@@ -68,10 +68,15 @@ int run(const Arguments& a) {
   }
   const auto routes = a.files.files.empty() ? routes_from_process(a) : routes_from_files(a, *source);
   if (!routes) return kProblems;
-  if (a.format.is_json())
-    std::cout << Json{{"routes", *routes}}.dump(2) << '\n';
-  else
-    print_text(*routes, a.port);
+  std::ostringstream text;  // all or nothing
+  try {
+    if (!routes->is_array()) throw std::invalid_argument("routes");
+    print_text(*routes, a.port, text);
+  } catch (const std::exception&) {
+    std::cerr << "hcpnet: " << unexpected_answer(a.state.admin_socket()) << '\n';
+    return kProblems;
+  }
+  std::cout << (a.format.is_json() ? Json{{"routes", *routes}}.dump(2) + '\n' : text.str());
   return kGood;
 }
 

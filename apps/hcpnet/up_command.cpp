@@ -122,8 +122,9 @@ class Service {
       log_.info("signal", {{"name", signal == SIGHUP ? "SIGHUP" : signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
       if (signal != SIGHUP) return stop();
       notify_reloading();
-      static_cast<void>(stack_.reload());  // the outcome is in the log
-      notify_service_manager("READY=1");
+      stack_.reload([this](const auto&) {  // the outcome is in the log
+        if (stack_.is_running()) notify_service_manager("READY=1");
+      });
       wait_for_signal();
     });
   }

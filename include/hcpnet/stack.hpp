@@ -111,7 +111,12 @@ class Stack {
   void start();
   /// Reads the files again. The error says why the old state was kept: nothing is applied in part. Warnings:
   /// warnings().
+  /// On an io_context of the embedder this reads on the calling thread; the form below does not.
   Result<void, Diagnostics> reload();
+  /// The same without waiting: reads, checks and builds on a thread of its own while everything is served on, applies
+  /// the outcome and calls `done`, both on the stack's thread. One reload is under way at a time; all who ask meanwhile
+  /// share the next one. On an io_context of the embedder `done` may call the stack, stop() too.
+  void reload(std::function<void(const Result<void, Diagnostics>&)> done);
   /// The proxies take no more clients from now on and /readyz says so; tunnels, DHCP and DNS go on. For the time before
   /// stop(), so that load balancers turn away. Idempotent.
   void drain();

@@ -10,6 +10,29 @@
 
 namespace hcpnet::dns {
 
+void UpstreamWatch::on_failure(const Endpoint& upstream, const error_code& reason, runtime::TimerQueue::Time now,
+                               const Logger& log) {
+  if (states_.size() >= kMaxUpstreams && !states_.contains(upstream)) return;
+  State& state = states_[upstream];
+  ++state.failures;
+  if (state.failures < kFailures || state.is_told || (state.quiet_until && now < *state.quiet_until)) return;
+  state.is_told = true;
+  log.warning("upstream does not answer", {{"upstream", upstream.to_string()}, {"reason", reason.message()}});
+}
+
+void UpstreamWatch::on_answer(const Endpoint& upstream, runtime::TimerQueue::Time now, const Logger& log) {
+  const auto known = states_.find(upstream);
+  if (known == states_.end()) return;
+  State& state = known->second;
+  state.failures = 0;
+  if (std::exchange(state.is_told, false)) {
+    state.quiet_until = now + kQuiet;
+    log.info("upstream answers again", {{"upstream", upstream.to_string()}});
+  } else if (!state.quiet_until || now >= *state.quiet_until) {
+    states_.erase(known);
+  }
+}
+
 Forwarder::Forwarder(boost::asio::any_io_executor executor, std::shared_ptr<runtime::TimerQueue> timers,
                      Forwarding forwarding, ForwarderOptions options, std::shared_ptr<ForwarderCounters> counters)
     : timers_(std::move(timers)),
@@ -165,7 +188,6 @@ void Forwarder::order(std::vector<Endpoint>& upstreams) {
 void Forwarder::suspect(const Endpoint& upstream) {
   const auto [known, is_new] = suspects_.try_emplace(upstream);
   if (!is_new) return;
-  options_.log.warning("upstream is silent", {{"upstream", upstream.to_string()}});
   known->second.next_probe = timers_->after(kSuspicion, [weak = weak_from_this(), upstream] {
     if (const auto self = weak.lock()) self->probe(upstream);
   });
@@ -184,7 +206,7 @@ void Forwarder::probe(const Endpoint& upstream) {
   const UpstreamQuestion question{random_.u16(), {0, 0, 2, 0, 1}, false, false, false, false};
   known->second.probe = std::make_shared<UpstreamExchange>(
       context_, upstream, question, [weak = weak_from_this(), upstream](const Result<Message>& result) {
-        if (const auto self = weak.lock()) self->on_probed(upstream, result.has_value());
+        if (const auto self = weak.lock()) self->on_probed(upstream, result);
       });
   known->second.probe->start(options_.upstream_timeout, timers_->now() + options_.deadline);
 }
@@ -197,12 +219,11 @@ void Forwarder::trust(const Endpoint& upstream) {
   suspects_.erase(known);
 }
 
-void Forwarder::on_probed(const Endpoint& upstream, bool is_alive) {
+void Forwarder::on_probed(const Endpoint& upstream, const Result<Message>& result) {
   trust(upstream);
-  if (is_alive)
-    options_.log.info("upstream answers again", {{"upstream", upstream.to_string()}});
-  else
-    suspect(upstream);
+  if (result) return counters_->upstreams.on_answer(upstream, timers_->now(), options_.log);
+  counters_->upstreams.on_failure(upstream, result.error(), timers_->now(), options_.log);
+  suspect(upstream);
 }
 
 /// A forger has to guess the case of every letter too (draft-vixie-dnsext-dns0x20).
@@ -259,6 +280,7 @@ void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, R
   if (!result) {
     const error_code reason = result.error();
     options_.log.debug("upstream failed", {{"upstream", upstream.to_string()}, {"reason", reason.message()}});
+    counters_->upstreams.on_failure(upstream, reason, timers_->now(), options_.log);
     if (reason == boost::asio::error::timed_out) {
       suspect(upstream);
       // A datagram may just have been lost, so each gets a second chance when all others have had their first.
@@ -267,6 +289,7 @@ void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, R
     return ask_next(pending);
   }
   trust(upstream);
+  counters_->upstreams.on_answer(upstream, timers_->now(), options_.log);
   const Rcode rcode = result->rcode();
   if (rcode == Rcode::noerror || rcode == Rcode::nxdomain) return accept(pending, std::move(*result));
   if (rcode == Rcode::formerr && pending->question.has_edns && !result->edns) {

@@ -8,6 +8,7 @@
 #include <hcpnet/log.hpp>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -33,6 +34,25 @@ struct ForwarderOptions {
   Logger log;
 };
 
+/// Says once that an upstream does not answer, and once that it answers again.
+class UpstreamWatch {
+ public:
+  static constexpr unsigned kFailures = 2;           ///< in succession: one datagram may get lost
+  static constexpr std::chrono::seconds kQuiet{60};  ///< after it came back; an upstream that flaps would fill the log
+  static constexpr std::size_t kMaxUpstreams = 64;   ///< beyond which nothing is said of others
+
+  void on_failure(const Endpoint& upstream, const error_code& reason, runtime::TimerQueue::Time now, const Logger& log);
+  void on_answer(const Endpoint& upstream, runtime::TimerQueue::Time now, const Logger& log);
+
+ private:
+  struct State {
+    unsigned failures = 0;
+    bool is_told = false;
+    std::optional<runtime::TimerQueue::Time> quiet_until = {};
+  };
+  std::map<Endpoint, State> states_;
+};
+
 /// Shared by all forwarders of a server, old and new.
 struct ForwarderCounters {
   std::uint64_t forwarded = 0;  ///< questions sent to an upstream
@@ -49,6 +69,7 @@ struct ForwarderCounters {
   std::uint64_t case_changed = 0;     ///< upstreams found not to keep the case of names
   std::uint64_t cache_misses = 0;
   std::map<Endpoint, std::map<std::string, std::uint64_t>> replies;  ///< by upstream and RCODE, or "timeout", "error"
+  UpstreamWatch upstreams;
 };
 
 /// Asks the upstreams, as the policy says, for what no zone owns, and remembers what they say.
@@ -121,7 +142,7 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
   void suspect(const Endpoint& upstream);
   void trust(const Endpoint& upstream);
   void probe(const Endpoint& upstream);
-  void on_probed(const Endpoint& upstream, bool is_alive);
+  void on_probed(const Endpoint& upstream, const Result<Message>& result);
   PendingPtr begin(const Query& query, std::string key);
   void prefetch_if_popular(const Query& query, const std::string& key, ReplyCache::Entry& entry);
   void mix_case(UpstreamQuestion& question, const Endpoint& upstream);

@@ -36,7 +36,7 @@ void Dialer::dial(const std::shared_ptr<EndpointState>& endpoint) {
   last_ = endpoint;
   if (worker_.is_own_address(endpoint->address)) {
     ++worker_.counters.loops_refused;
-    return note_failure(endpoint, CloseReason::loop, "it is this proxy itself");
+    return note_failure(endpoint, CloseReason::loop, "it is this proxy itself, or another one of this process");
   }
   const tcp::endpoint address = to_asio(endpoint->address);
   tcp::socket socket(worker_.executor);

@@ -79,16 +79,21 @@ struct Engine::Impl {
 
   void adopt(Prepared next) {
     bound = std::move(next.bound);
-    std::vector<Endpoint> own;
-    for (const BoundListener& listener : bound) own.push_back(listener.bound);
+    const std::vector<Endpoint> own = never_dialled();
     for (std::size_t i = 0; i < crew.size(); ++i) {
       crew[i]->run([member = crew[i].get(), own, config_of = next.table, acceptors = std::move(next.acceptors[i]),
                     udp_relays = std::move(next.udp_relays[i])]() mutable {
-        member->worker->set_own_addresses(std::move(own));
+        member->worker->set_own_addresses(own);
         member->worker->set_table(config_of);
         member->adopt(config_of->config(), std::move(acceptors), std::move(udp_relays));
       });
     }
+  }
+
+  [[nodiscard]] std::vector<Endpoint> never_dialled() const {
+    std::vector<Endpoint> all = other_listeners;
+    for (const BoundListener& listener : bound) all.push_back(listener.bound);
+    return all;
   }
 
   void close_listeners() {
@@ -104,6 +109,7 @@ struct Engine::Impl {
   std::shared_ptr<const RouteTable> table;
   std::shared_ptr<const SourceClusters> source_clusters = std::make_shared<const SourceClusters>();
   std::vector<BoundListener> bound;
+  std::vector<Endpoint> other_listeners;
   std::optional<Prepared> prepared;
   bool is_started = false;
   bool is_draining = false;
@@ -136,6 +142,12 @@ void Engine::replace(std::shared_ptr<const RouteTable> table) {
   }
   impl_->crew.front()->run([health = impl_->health, table] { health->set_table(table); });
   impl_->shared->retain(table->config());
+}
+
+void Engine::set_other_listeners(std::vector<Endpoint> listeners) {
+  impl_->other_listeners = std::move(listeners);
+  for (const auto& member : impl_->crew)
+    member->run([worker = member->worker, all = impl_->never_dialled()] { worker->set_own_addresses(all); });
 }
 
 void Engine::set_source_clusters(SourceClusters clusters) {

@@ -44,12 +44,13 @@ std::vector<Cidr> cidrs(const std::vector<std::string>& texts) {
 
 /// The policy for an object, if there is one.
 template <class Policy>
-const Policy* policy_for(const std::vector<SpecSet::Object<Policy>>& policies, std::string_view kind,
-                         const ObjectMeta& target) {
-  for (const auto& [policy, origin] : policies)
-    if (policy.target.kind == kind && policy.metadata.namespace_ == target.namespace_ &&
-        policy.target.name == target.name)
-      return &policy;
+const SpecSet::Object<Policy>* policy_for(const std::vector<SpecSet::Object<Policy>>& policies, std::string_view kind,
+                                          const ObjectMeta& target) {
+  for (const auto& object : policies)
+    if (const Policy& policy = object.value; policy.target.kind == kind &&
+                                             policy.metadata.namespace_ == target.namespace_ &&
+                                             policy.target.name == target.name)
+      return &object;
   return nullptr;
 }
 
@@ -69,9 +70,10 @@ ValidDhcpPolicy::V6 build_ipv6(const DHCPPolicy::V6& ipv6) {
   return valid;
 }
 
-ValidDhcpPolicy build_policy(const DHCPPolicy* policy) {
+ValidDhcpPolicy build_policy(const SpecSet::Object<DHCPPolicy>* object) {
   ValidDhcpPolicy valid;
-  if (policy == nullptr) return valid;
+  if (object == nullptr) return valid;
+  const DHCPPolicy* policy = &object->value;
   valid.authoritative = policy->authoritative;
   valid.options = policy->options;
   for (const DHCPPolicy::Reservation& r : policy->reservations)
@@ -111,9 +113,11 @@ ValidDnsPolicy::Forwarding build_forwarding(const DNSPolicy::Forwarding& forward
   return valid;
 }
 
-ValidDnsPolicy build_policy(const DNSPolicy* policy) {
+ValidDnsPolicy build_policy(const SpecSet::Object<DNSPolicy>* object) {
   ValidDnsPolicy valid;
-  if (policy == nullptr) return valid;
+  if (object == nullptr) return valid;
+  const DNSPolicy* policy = &object->value;
+  valid.origin = object->origin;
   valid.record_ttl = policy->record_ttl;
   valid.entries = entries(policy->entries);
   for (const DNSPolicy::ExtraView& view : policy->views)
@@ -138,9 +142,11 @@ ValidDnsPolicy build_policy(const DNSPolicy* policy) {
   return valid;
 }
 
-ValidProxyPolicy build_policy(const ProxyPolicy* policy) {
+ValidProxyPolicy build_policy(const SpecSet::Object<ProxyPolicy>* object) {
   ValidProxyPolicy valid;
-  if (policy == nullptr) return valid;
+  if (object == nullptr) return valid;
+  const ProxyPolicy* policy = &object->value;
+  valid.origin = object->origin;
   valid.connect_timeout = policy->connect_timeout;
   valid.idle_timeout = policy->idle_timeout;
   valid.inspect_timeout = policy->inspect_timeout;
@@ -169,8 +175,9 @@ ValidProxyPolicy build_policy(const ProxyPolicy* policy) {
   return valid;
 }
 
-ValidCluster own_cluster(const Infra& infra) {
+ValidCluster own_cluster(const Infra& infra, const Origin& origin) {
   ValidCluster cluster;
+  cluster.origin = origin;
   cluster.name = *infra.dns->cluster_name;
   cluster.hosted_cluster = infra.metadata.namespace_ + '/' + cluster.name;
   cluster.domain = lower(cluster.name + '.' + *infra.dns->base_domain);
@@ -178,8 +185,9 @@ ValidCluster own_cluster(const Infra& infra) {
   return cluster;
 }
 
-ValidCluster attached_cluster(const InfraClusterAttachment& attachment) {
+ValidCluster attached_cluster(const InfraClusterAttachment& attachment, const Origin& origin) {
   ValidCluster cluster;
+  cluster.origin = origin;
   cluster.name = attachment.metadata.name;
   cluster.hosted_cluster = attachment.hosted_cluster_namespace + '/' + attachment.hosted_cluster_name;
   cluster.domain = attachment.cluster_name + '.' + attachment.base_domain;
@@ -210,19 +218,20 @@ void choose_external_ports(const SpecSet& set, const Infra& infra, std::vector<V
   }
 }
 
-std::vector<ValidCluster> clusters_of(const SpecSet& set, const Infra& infra) {
+std::vector<ValidCluster> clusters_of(const SpecSet& set, const Infra& infra, const Origin& infra_origin) {
   std::vector<ValidCluster> clusters;
   for (const auto& [attachment, origin] : set.attachments)
     if (attachment.infra_name == infra.metadata.name && attachment.metadata.namespace_ == infra.metadata.namespace_)
-      clusters.push_back(attached_cluster(attachment));
-  if (clusters.empty() && names_cluster(infra)) clusters.push_back(own_cluster(infra));
+      clusters.push_back(attached_cluster(attachment, origin));
+  if (clusters.empty() && names_cluster(infra)) clusters.push_back(own_cluster(infra, infra_origin));
   std::ranges::sort(clusters, {}, &ValidCluster::name);
   choose_external_ports(set, infra, clusters);
   return clusters;
 }
 
-ValidInfra build_infra(const SpecSet& set, const Infra& infra) {
+ValidInfra build_infra(const SpecSet& set, const Infra& infra, const Origin& origin) {
   ValidInfra valid;
+  valid.origin = origin;
   valid.metadata = infra.metadata;
   valid.cidr = parse_ipv4_cidr(infra.network.cidr).value();
   valid.gateway = optional_ipv4(infra.network.gateway);
@@ -237,7 +246,7 @@ ValidInfra build_infra(const SpecSet& set, const Infra& infra) {
   if (infra.dns && infra.dns->enabled) valid.dns = ValidDns{optional_ipv4(infra.dns->server_ip).value()};
   if (infra.proxy && infra.proxy->enabled)
     valid.proxy = ValidProxy{optional_ipv4(infra.proxy->server_ip).value(), infra.proxy->internal_proxy_service};
-  valid.clusters = clusters_of(set, infra);
+  valid.clusters = clusters_of(set, infra, origin);
   valid.dhcp_policy = build_policy(policy_for(set.dhcp_policies, "Infra", infra.metadata));
   valid.dns_policy = build_policy(policy_for(set.dns_policies, "Infra", infra.metadata));
   valid.proxy_policy = build_policy(policy_for(set.proxy_policies, "Infra", infra.metadata));
@@ -245,8 +254,9 @@ ValidInfra build_infra(const SpecSet& set, const Infra& infra) {
   return valid;
 }
 
-ValidDhcpServer build_server(const SpecSet& set, const DHCPServer& server) {
+ValidDhcpServer build_server(const SpecSet& set, const DHCPServer& server, const Origin& origin) {
   ValidDhcpServer valid;
+  valid.origin = origin;
   valid.metadata = server.metadata;
   valid.cidr = parse_ipv4_cidr(server.cidr).value();
   valid.gateway = parse_ipv4(server.gateway).value();
@@ -260,8 +270,9 @@ ValidDhcpServer build_server(const SpecSet& set, const DHCPServer& server) {
   return valid;
 }
 
-ValidDnsServer build_server(const SpecSet& set, const DNSServer& server) {
+ValidDnsServer build_server(const SpecSet& set, const DNSServer& server, const Origin& origin) {
   ValidDnsServer valid;
+  valid.origin = origin;
   valid.metadata = server.metadata;
   valid.server_ip = address_of(server.server_ip).value();
   valid.proxy_ip = parse_ipv4(server.proxy_ip).value();
@@ -292,8 +303,9 @@ ValidProxyBackend build_backend(const ProxyBackend& backend) {
   return valid;
 }
 
-ValidProxyServer build_server(const SpecSet& set, const ProxyServer& server) {
+ValidProxyServer build_server(const SpecSet& set, const ProxyServer& server, const Origin& origin) {
   ValidProxyServer valid;
+  valid.origin = origin;
   valid.metadata = server.metadata;
   valid.server_ip = address_of(server.server_ip).value();
   for (const ProxyBackend& backend : server.backends) valid.backends.push_back(build_backend(backend));
@@ -306,10 +318,11 @@ ValidProxyServer build_server(const SpecSet& set, const ProxyServer& server) {
 
 ValidSet build(const SpecSet& set) {
   ValidSet valid;
-  for (const auto& [infra, origin] : set.infras) valid.infras.push_back(build_infra(set, infra));
-  for (const auto& [server, origin] : set.dhcp_servers) valid.dhcp_servers.push_back(build_server(set, server));
-  for (const auto& [server, origin] : set.dns_servers) valid.dns_servers.push_back(build_server(set, server));
-  for (const auto& [server, origin] : set.proxy_servers) valid.proxy_servers.push_back(build_server(set, server));
+  for (const auto& [infra, origin] : set.infras) valid.infras.push_back(build_infra(set, infra, origin));
+  for (const auto& [server, origin] : set.dhcp_servers) valid.dhcp_servers.push_back(build_server(set, server, origin));
+  for (const auto& [server, origin] : set.dns_servers) valid.dns_servers.push_back(build_server(set, server, origin));
+  for (const auto& [server, origin] : set.proxy_servers)
+    valid.proxy_servers.push_back(build_server(set, server, origin));
   for (const auto& [cluster, origin] : set.bootstrap_clusters)
     valid.bootstrap_clusters.push_back(build_bootstrap_cluster(cluster, origin.file));
   for (const auto& [attachment, origin] : set.attachments) valid.attachments.push_back(attachment);

@@ -140,6 +140,10 @@ std::optional<Ipv4> range_end(Subject& subject, const std::optional<std::string>
   return address_of(text);
 }
 
+bool serves_dhcp(const Infra& infra) {
+  return infra.dhcp && infra.dhcp->enabled;
+}
+
 }  // namespace
 
 std::optional<Ipv4> address_of(const std::optional<std::string>& text) {
@@ -198,7 +202,13 @@ void check_infras(std::vector<Examined<Infra>>& infras) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
       const Examined<Infra>& other = infras[earlier];
       if (other.subject.has_problems() || !Cidr(*infras[later].plan.cidr).overlaps(*other.plan.cidr)) continue;
-      if (!overlaps)
+      const bool is_same_dhcp_network =
+          infras[later].plan.cidr == other.plan.cidr && serves_dhcp(infras[later].value) && serves_dhcp(other.value);
+      if (is_same_dhcp_network && subject.is_good(kNetwork + "/cidr"))
+        subject.error(code::networks_overlap, kNetwork + "/cidr",
+                      "Infra " + other.value.metadata.key() + " (" + other.subject.where(kNetwork + "/cidr") +
+                          ") serves DHCP on this network, and one process cannot serve it for both");
+      else if (!overlaps)
         subject.warning(code::networks_overlap, kNetwork + "/cidr",
                         "Infra " + other.value.metadata.key() + " (" + other.subject.where(kNetwork + "/cidr") +
                             ") uses some of these addresses; only networks that never meet may");

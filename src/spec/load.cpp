@@ -114,8 +114,10 @@ class ObjectLoader {
              std::string(nearest(member.key, {"items", "metadata"})));
     }
     const Value* items = list->find("items");
-    if (items == nullptr || items->type == ValueType::null || items->type == ValueType::invalid)
-      return;  // an empty list
+    if (items != nullptr && items->type == ValueType::invalid) return;
+    const bool is_list = items != nullptr && items->type == ValueType::list;
+    if (items == nullptr || items->type == ValueType::null || (is_list && items->items.empty()))
+      return report(code::empty_list, path, list->position, "this List holds nothing", {}, {}, Severity::warning);
     if (items->type != ValueType::list)
       return report(code::wrong_type, path + "/items", items->position, "a list is needed here");
     for (std::size_t i = 0; i < items->items.size(); ++i)
@@ -130,8 +132,8 @@ class ObjectLoader {
   }
 
   void report(std::string_view code, const std::string& path, text::Position position, std::string message,
-              std::string found = {}, std::string expected = {}) {
-    set_.problems.add({.severity = Severity::error,
+              std::string found = {}, std::string expected = {}, Severity severity = Severity::error) {
+    set_.problems.add({.severity = severity,
                        .file = source_.name,
                        .line = position.line,
                        .column = position.column,

@@ -7,8 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "spec/claims.hpp"
 #include "spec/format.hpp"
 #include "spec/names.hpp"
+#include "spec/observed_networks.hpp"
 #include "spec/observed_objects.hpp"
 
 namespace hcpnet::spec {
@@ -82,28 +84,6 @@ void read_slices(const std::vector<ObservedObject>& slices, const ServicePorts& 
   for (const auto& [key, all] : endpoints) observed.endpoints[key].assign(all.begin(), all.end());
 }
 
-/// Things of which each belongs to one owner. Objects come in the order of precedence, so the first claim wins.
-template <class Thing>
-class Claims {
- public:
-  Claims(Diagnostics& warnings, const char* what) : warnings_(warnings), what_(what) {}
-  /// True when `thing` belongs to `owner`; warns when it belongs to another.
-  bool claim(const Thing& thing, const std::string& owner, const std::string& text, const ObservedObject& object,
-             std::string_view pointer) {
-    const auto [first, is_new] = owners_.emplace(thing, owner);
-    if (is_new || first->second == owner) return true;
-    warnings_.add(object.warning(code::claim_lost, pointer,
-                                 std::string(what_) + ' ' + text + " belongs to " + first->second +
-                                     ", which is older; " + owner + " goes without it"));
-    return false;
-  }
-
- private:
-  Diagnostics& warnings_;
-  const char* what_;
-  std::map<Thing, std::string> owners_;
-};
-
 void read_machine_instances(const std::vector<ObservedObject>& instances, Observed& observed, Diagnostics& warnings) {
   Claims<MacAddress> claims(warnings, "MAC address");
   const auto read = [&](const ObservedObject& instance, const std::string& list, const char* field) {
@@ -153,12 +133,13 @@ void read_hosted_clusters(const std::vector<ObservedObject>& clusters, Observed&
   }
 }
 
-void read_attachments(const std::vector<ObservedObject>& attachments, Observed& observed, Diagnostics& warnings) {
+void read_attachments(const std::vector<ObservedObject>& attachments, const std::set<std::string>& losers,
+                      Observed& observed, Diagnostics& warnings) {
   Claims<Ipv4> claims(warnings, "apps address");
   const std::string pointer = "/status/appsIngressStatus/externalIP";
   for (const ObservedObject& attachment : attachments) {
     const std::string text = attachment.string_at(pointer);
-    if (text.empty()) continue;
+    if (text.empty() || losers.contains(attachment.metadata.key())) continue;
     const auto address = parse_ipv4(text);
     if (!address)
       warnings.add(attachment.warning(code::bad_address, pointer,
@@ -200,12 +181,14 @@ void apply_to(const ValidSet& set, ValidInfra& infra, const Observed& observed, 
       cluster.apps_vip = vip;
       continue;
     }
+    const std::string pointer = "/spec/appsIngress";
+    const text::Position position = cluster.origin.position(pointer);
     warnings.add(
         {.severity = Severity::warning,
-         .file = {},
-         .line = 0,
-         .column = 0,
-         .path = {},
+         .file = cluster.origin.file,
+         .line = position.line,
+         .column = position.column,
+         .path = cluster.origin.path + pointer,
          .code = std::string(code::vip_unusable),
          .message = "the apps address " + vip->to_string() + " of " + key + " belongs to " + owner + " and is not used",
          .found = {},
@@ -225,7 +208,7 @@ Result<Observed, Diagnostics> load_observed(const std::vector<SourceText>& objec
   read_machine_instances(collected.machine_instances, observed, warnings);
   read_machines(collected.machines, observed, warnings);
   read_hosted_clusters(collected.hosted_clusters, observed, warnings);
-  read_attachments(collected.attachments, observed, warnings);
+  read_attachments(collected.attachments, settle_networks(collected, warnings), observed, warnings);
   read_endpoint_maps(endpoints, limits, observed, errors);
   if (!errors.empty()) return errors;
   return observed;

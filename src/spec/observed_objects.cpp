@@ -25,6 +25,7 @@ constexpr std::array kKinds{
     ObservedKind{"kubevirt.io", "VirtualMachineInstance", &ObservedObjects::machine_instances},
     ObservedKind{"cluster.x-k8s.io", "Machine", &ObservedObjects::machines},
     ObservedKind{"hypershift.openshift.io", "HostedCluster", &ObservedObjects::hosted_clusters},
+    ObservedKind{"hostedcluster.densityops.com", "Infra", &ObservedObjects::infras},
     ObservedKind{"hostedcluster.densityops.com", "InfraClusterAttachment", &ObservedObjects::attachments}};
 
 ObjectMeta metadata_of(const Value& object) {

@@ -107,15 +107,45 @@ HttpResponse drain(Stack::Impl& stack) {
   return json_response({{"draining", true}, {"active", active}});
 }
 
-HttpResponse reload(Stack::Impl& stack) {
-  const auto result = stack.reload();
-  if (result.has_error()) return json_response({{"applied", false}, {"diagnostics", to_json(result.error())}}, 409);
-  return json_response({{"applied", true}, {"diagnostics", to_json(stack.warnings)}});
+void reload(Stack::Impl& stack, HttpReply reply) {
+  stack.reload([weak = stack.weak_from_this(), reply = std::move(reply)](const Result<void, Diagnostics>& result) {
+    const auto self = weak.lock();
+    const bool is_applied = result.has_value();
+    const Diagnostics diagnostics = !is_applied ? result.error() : self ? self->warnings : Diagnostics();
+    reply(json_response({{"applied", is_applied}, {"diagnostics", to_json(diagnostics)}}, is_applied ? 200 : 409));
+  });
 }
 
-}  // namespace
+/// "localhost", a name below it (RFC 6761 section 6.3), or a loopback address, with or without a port.
+bool is_loopback_host(std::string host) {
+  for (char& c : host) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::size_t end = host.starts_with('[') ? host.find(']') : host.find(':');
+  const std::string name =
+      host.starts_with('[') ? host.substr(1, end == std::string::npos ? end : end - 1) : host.substr(0, end);
+  if (name == "localhost" || name.ends_with(".localhost")) return true;
+  const auto address = parse_ip_address(name);
+  return address && address->is_loopback();
+}
 
-HttpResponse answer_observe(Stack::Impl& stack, const HttpRequest& request) {
+/// What a browser lets any page send to any site without asking that site first (Fetch standard, "CORS-safelisted").
+bool is_sent_across_sites(std::string type) {
+  for (char& c : type) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return type.starts_with("text/plain") || type.starts_with("multipart/form-data") ||
+         type.starts_with("application/x-www-form-urlencoded");
+}
+
+/// Who can open the unix socket may do all. Over TCP a browser of this machine may speak for a page from anywhere: its
+/// name may lead here (DNS rebinding), or the page may post to our address (cross-site request forgery). nullptr: fine.
+const char* reason_to_refuse(const HttpRequest& request) {
+  if (!request.is_over_tcp) return nullptr;
+  if (!is_loopback_host(request.host)) return "Host: only localhost or a loopback address is served here";
+  if (request.method == "GET" || request.method == "HEAD") return nullptr;
+  if (request.has_origin) return "a change is never made for a web page: Origin is not allowed";
+  if (is_sent_across_sites(request.content_type)) return "Content-Type: a change is not made by a form";
+  return nullptr;
+}
+
+HttpResponse observe_page(Stack::Impl& stack, const HttpRequest& request) {
   if (request.method != "GET" && request.method != "HEAD") return problem(405, "only GET here");
   if (request.path == "/healthz") return health(stack, false);
   if (request.path == "/readyz") return health(stack, true);
@@ -123,8 +153,7 @@ HttpResponse answer_observe(Stack::Impl& stack, const HttpRequest& request) {
   return problem(404, "no such page");
 }
 
-HttpResponse answer_admin(Stack::Impl& stack, const HttpRequest& request) {
-  if (request.path == "/reload") return request.method == "POST" ? reload(stack) : problem(405, "a change is a POST");
+HttpResponse admin_page(Stack::Impl& stack, const HttpRequest& request) {
   if (request.path == "/drain") return request.method == "POST" ? drain(stack) : problem(405, "a change is a POST");
   if (request.method == "GET") {
     if (auto page = proxy_page(stack, request.path)) return *std::move(page);
@@ -133,7 +162,20 @@ HttpResponse answer_admin(Stack::Impl& stack, const HttpRequest& request) {
     if (request.path == "/zones") return zones(stack);
     if (request.path == "/routes") return routes(stack, request);
   }
-  return answer_observe(stack, request);
+  return observe_page(stack, request);
+}
+
+}  // namespace
+
+void answer_observe(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
+  reply(observe_page(stack, request));
+}
+
+void answer_admin(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
+  if (const char* why = reason_to_refuse(request)) return reply(problem(403, why));
+  if (request.path != "/reload") return reply(admin_page(stack, request));
+  if (request.method != "POST") return reply(problem(405, "a change is a POST"));
+  reload(stack, std::move(reply));
 }
 
 }  // namespace hcpnet

@@ -13,14 +13,35 @@ bool is_kubernetes_name(std::string_view name) noexcept {
   return std::ranges::find(kKubernetesNames, name) != std::end(kKubernetesNames);
 }
 
-Diagnostic problem(Severity severity, const spec::ObjectMeta& where, std::string path, std::string code,
-                   std::string message) {
+DeclaredAt declared_at(const spec::Origin& origin, const std::string& pointer) {
+  const text::Position position = origin.position(pointer);
+  return {origin.file, position.line, position.column, origin.path + pointer};
+}
+
+namespace {
+
+Diagnostic problem_at(const DeclaredAt& place, Severity severity, std::string code, std::string message) {
   Diagnostic d;
   d.severity = severity;
-  d.path = std::move(path);
+  d.file = place.file;
+  d.line = place.line;
+  d.column = place.column;
+  d.path = place.path;
   d.code = std::move(code);
-  d.message = where.key() + ": " + std::move(message);
+  d.message = std::move(message);
   return d;
+}
+
+/// How a message names a server that is not the one it is about.
+std::string named(const std::string& owner, const DeclaredAt& place) {
+  return place.line == 0 ? owner : owner + " (" + place.file + ':' + std::to_string(place.line) + ')';
+}
+
+}  // namespace
+
+Diagnostic problem(Severity severity, const spec::Origin& origin, const std::string& pointer,
+                   const spec::ObjectMeta& owner, std::string code, std::string message) {
+  return problem_at(declared_at(origin, pointer), severity, std::move(code), owner.key() + ": " + std::move(message));
 }
 
 bool every_cluster_has_sources(const spec::ValidInfra& infra, const spec::Observed& observed) {
@@ -37,35 +58,31 @@ namespace {
 /// A pod address belongs to the whole process: two proxies, or two DNS servers, can't both have it.
 void check_pod_addresses(const Inputs& in, const StackConfig& out, Diagnostics& problems) {
   if (in.surroundings.pod_addresses.empty()) return;
-  const auto refuse = [&](const char* what, const std::string& first, const std::string& second) {
-    Diagnostic d;
-    d.code = "pod-address-ambiguous";
-    d.message = std::string("a pod address can serve one ") + what + " only, and the set has " + first + " and " +
-                second + "; run one process for each";
-    problems.add(std::move(d));
+  const auto refuse = [&](const char* what, const auto& first, const auto& second) {
+    problems.add(problem_at(second.declared_at, Severity::error, "pod-address-ambiguous",
+                            std::string("a pod address can serve one ") + what + " only, and the set has " +
+                                named(first.owner, first.declared_at) + " beside " + second.owner +
+                                "; run one process for each"));
   };
-  if (out.dns.size() > 1) refuse("DNS server", out.dns[0].owner, out.dns[1].owner);
-  if (out.proxies.size() > 1) refuse("proxy", out.proxies[0].owner, out.proxies[1].owner);
+  if (out.dns.size() > 1) refuse("DNS server", out.dns[0], out.dns[1]);
+  if (out.proxies.size() > 1) refuse("proxy", out.proxies[0], out.proxies[1]);
 }
 
 /// Two servers of one kind on one address and port: the second bind would fail with a message that names no object.
 void check_listeners(const StackConfig& out, Diagnostics& problems) {
   enum class Socket : std::uint8_t { dns, proxy_tcp, proxy_udp };
   std::map<std::pair<Socket, Endpoint>, std::string> seen;
-  const auto claim = [&](Socket socket, const Endpoint& address, const std::string& owner) {
-    const auto [other, is_new] = seen.try_emplace({socket, address}, owner);
-    if (is_new) return;
-    Diagnostic d;
-    d.code = "listener-collides";
-    d.message = owner + " and " + other->second + " both listen on " + address.to_string();
-    problems.add(std::move(d));
+  const auto claim = [&](Socket socket, const Endpoint& address, const auto& server) {
+    const auto [other, is_new] = seen.try_emplace({socket, address}, named(server.owner, server.declared_at));
+    if (!is_new)
+      problems.add(problem_at(server.declared_at, Severity::error, "listener-collides",
+                              server.owner + " and " + other->second + " both listen on " + address.to_string()));
   };
   for (const DnsServerConfig& server : out.dns)
-    for (const Endpoint& listener : server.config.listeners) claim(Socket::dns, listener, server.owner);
+    for (const Endpoint& listener : server.config.listeners) claim(Socket::dns, listener, server);
   for (const ProxyServerConfig& proxy : out.proxies)
     for (const proxy::Listener& listener : proxy.table->config().listeners)
-      claim(listener.kind == proxy::ListenerKind::udp ? Socket::proxy_udp : Socket::proxy_tcp, listener.address,
-            proxy.owner);
+      claim(listener.kind == proxy::ListenerKind::udp ? Socket::proxy_udp : Socket::proxy_tcp, listener.address, proxy);
 }
 
 void map_vms_to_clusters(const Inputs& in, StackConfig& out) {

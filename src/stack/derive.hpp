@@ -19,8 +19,10 @@ struct Inputs {
 using spec::kKubernetesNames;
 [[nodiscard]] bool is_kubernetes_name(std::string_view name) noexcept;
 
-[[nodiscard]] Diagnostic problem(Severity severity, const spec::ObjectMeta& where, std::string path, std::string code,
-                                 std::string message);
+[[nodiscard]] DeclaredAt declared_at(const spec::Origin& origin, const std::string& pointer);
+/// About the value at `pointer` of the object that `origin` tells of, found for `owner`.
+[[nodiscard]] Diagnostic problem(Severity severity, const spec::Origin& origin, const std::string& pointer,
+                                 const spec::ObjectMeta& owner, std::string code, std::string message);
 
 void dhcp_config(const Inputs& in, StackConfig& out);
 void dns_config(const Inputs& in, StackConfig& out, Diagnostics& problems);

@@ -101,10 +101,10 @@ class ZoneSet {
 
 /// What a policy adds to a view, once its addresses are there.
 void add_records(ZoneSet& zones, const std::vector<dns::RRset>& records, const std::string& path, bool reverse,
-                 const spec::ObjectMeta& where, Diagnostics& problems) {
+                 const spec::Origin& policy, const spec::ObjectMeta& owner, Diagnostics& problems) {
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (zones.add_record(records[i])) continue;
-    problems.add(problem(Severity::warning, where, path + '/' + std::to_string(i), "alias-not-alone",
+    problems.add(problem(Severity::warning, policy, path + '/' + std::to_string(i), owner, "alias-not-alone",
                          "this record of the DNSPolicy is left out: an alias is alone at its name, which is no apex"));
   }
   if (reverse) zones.add_reverse();
@@ -238,19 +238,24 @@ dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, Diagnostics
   if (proxy && may_everyone_use)
     for (const std::string_view name : kKubernetesNames) zones.add_address(std::string(name), *proxy);
   for (const auto& entry : infra.dns_policy.entries) zones.add_address(entry.hostname, entry.address);
-  add_records(zones, infra.dns_policy.records, "/spec/records", infra.dns_policy.reverse, infra.metadata, problems);
+  add_records(zones, infra.dns_policy.records, "/spec/records", infra.dns_policy.reverse, infra.dns_policy.origin,
+              infra.metadata, problems);
   return {"vlan", {infra.cidr}, zones.build()};
 }
 
 DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, StackConfig& out, Diagnostics& problems) {
-  DnsServerConfig server{infra.metadata.key(), {}, infra.dns_policy.workers};
+  DnsServerConfig server{infra.metadata.key(),
+                         {},
+                         infra.dns_policy.workers,
+                         declared_at(infra.origin, "/spec/infraComponents/dns/serverIP")};
   server.config.listeners = listeners(infra.dns->server_ip, 53, in.surroundings);
   server.config.views.push_back(vlan_view(in, infra, problems));
-  for (const auto& extra : infra.dns_policy.views) {
+  for (std::size_t i = 0; i < infra.dns_policy.views.size(); ++i) {
+    const auto& extra = infra.dns_policy.views[i];
     ZoneSet zones(infra.dns_policy.record_ttl);
     add_clusters(zones, infra, extra.proxy_address, true);
-    add_records(zones, extra.records, "/spec/views/" + extra.name + "/records", infra.dns_policy.reverse,
-                infra.metadata, problems);
+    add_records(zones, extra.records, "/spec/views/" + std::to_string(i) + "/records", infra.dns_policy.reverse,
+                infra.dns_policy.origin, infra.metadata, problems);
     server.config.views.push_back({extra.name, extra.clients, zones.build()});
   }
   const InternalProxy internal = find_internal_proxy(in, infra, out);
@@ -260,8 +265,8 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   const bool has_pod_view = add_default_view(
       server.config, "pod", pod_zones.build(is_known ? dns::Availability::available : dns::Availability::unavailable));
   if (has_pod_view && !internal.is_wanted && !infra.clusters.empty()) {
-    problems.add(problem(Severity::warning, infra.metadata, "/spec/infraComponents/proxy/internalProxyService",
-                         "no-internal-proxy",
+    problems.add(problem(Severity::warning, infra.origin, "/spec/infraComponents/proxy/internalProxyService",
+                         infra.metadata, "no-internal-proxy",
                          "clients outside the VLAN get NXDOMAIN for the names of the hosted clusters, because nothing "
                          "says where to send them"));
   }
@@ -271,7 +276,8 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
 }
 
 DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, Diagnostics& problems) {
-  DnsServerConfig server{spec.metadata.key(), {}, spec.policy.workers};
+  DnsServerConfig server{
+      spec.metadata.key(), {}, spec.policy.workers, declared_at(spec.origin, "/spec/networkConfig/serverIP")};
   server.config.listeners = listeners(spec.server_ip, spec.port, in.surroundings);
   ZoneSet vlan(spec.policy.record_ttl);
   ZoneSet pod(spec.policy.record_ttl);
@@ -283,14 +289,16 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, D
       pod.add_address(entry.hostname, *spec.internal_proxy_ip);
   }
   for (const auto& entry : spec.policy.entries) vlan.add_address(entry.hostname, entry.address);
-  add_records(vlan, spec.policy.records, "/spec/records", spec.policy.reverse, spec.metadata, problems);
-  for (const auto& extra : spec.policy.views) {
+  add_records(vlan, spec.policy.records, "/spec/records", spec.policy.reverse, spec.policy.origin, spec.metadata,
+              problems);
+  for (std::size_t i = 0; i < spec.policy.views.size(); ++i) {
+    const auto& extra = spec.policy.views[i];
     ZoneSet zones(spec.policy.record_ttl);
     zones.add_zone(spec.domain);
     if (extra.proxy_address)
       for (const auto& entry : spec.entries) zones.add_address(entry.hostname, *extra.proxy_address);
-    add_records(zones, extra.records, "/spec/views/" + extra.name + "/records", spec.policy.reverse, spec.metadata,
-                problems);
+    add_records(zones, extra.records, "/spec/views/" + std::to_string(i) + "/records", spec.policy.reverse,
+                spec.policy.origin, spec.metadata, problems);
     server.config.views.push_back({extra.name, extra.clients, zones.build()});
   }
   if (spec.secondary_network) {
@@ -299,7 +307,7 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, D
   } else {
     const bool has_view = add_default_view(server.config, "vlan", vlan.build());
     if (has_view && spec.internal_proxy_ip) {
-      problems.add(problem(Severity::warning, spec.metadata, "/spec/networkConfig/secondaryNetworkCIDR",
+      problems.add(problem(Severity::warning, spec.origin, "/spec/networkConfig/secondaryNetworkCIDR", spec.metadata,
                            "no-second-view",
                            "without secondaryNetworkCIDR nothing tells the two sides apart: every client gets "
                            "staticEntries as written"));

@@ -113,6 +113,16 @@ Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vecto
 SourceFiles read_source_files(const std::vector<std::string>& specs, const std::vector<std::string>& observed,
                               const std::vector<std::string>& endpoints, Diagnostics& problems) {
   SourceFiles files;
+  const auto count =
+      std::ranges::count(specs, "-") + std::ranges::count(observed, "-") + std::ranges::count(endpoints, "-");
+  if (count > 1) {
+    Diagnostic d;
+    d.file = "-";
+    d.code = "stdin-twice";
+    d.message = "standard input can be read once only, and it is given " + std::to_string(count) + " times";
+    problems.add(std::move(d));
+    return files;
+  }
   const auto read = [&](const std::vector<std::string>& paths, const spec::LoadLimits& limits,
                         std::vector<spec::SourceText>& into) {
     auto texts = read_sources(paths, limits);

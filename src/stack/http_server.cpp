@@ -61,11 +61,23 @@ std::map<std::string, std::string> parse_query(std::string_view text) {
   return query;
 }
 
-HttpRequest to_request(const http::request<http::string_body>& message) {
+HttpRequest to_request(const http::request<http::string_body>& message, bool is_over_tcp) {
   const std::string_view target(message.target().data(), message.target().size());
   const std::size_t mark = target.find('?');
-  return {std::string(message.method_string()), percent_decoded(target.substr(0, mark)),
+  const auto field = [&](http::field name) { return std::string(message[name]); };
+  return {is_over_tcp,
+          field(http::field::host),
+          field(http::field::content_type),
+          message.find(http::field::origin) != message.end(),
+          std::string(message.method_string()),
+          percent_decoded(target.substr(0, mark)),
           mark == std::string_view::npos ? std::map<std::string, std::string>{} : parse_query(target.substr(mark + 1))};
+}
+
+bool is_tcp(const Protocol::socket& socket) {
+  beast::error_code ec;
+  const auto local = socket.local_endpoint(ec);
+  return ec || local.protocol().family() != AF_UNIX;
 }
 
 //   reading --request--> writing --keep-alive--> reading        (error, timeout, close: any --> closed)
@@ -74,6 +86,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(Protocol::socket socket, std::shared_ptr<Shared> shared)
       : stream_(std::move(socket)),
         shared_(std::move(shared)),
+        is_over_tcp_(is_tcp(stream_.socket())),
         heard_(++shared_->heard),
         buffer_(shared_->limits.max_header_bytes + shared_->limits.max_body_bytes) {}
 
@@ -96,9 +109,12 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   void on_read(beast::error_code ec) {
     if (ec) return close();
-    const auto& message = parser_->get();
     heard_ = ++shared_->heard;
-    HttpResponse answer = shared_->handler(to_request(message));
+    shared_->handler(to_request(parser_->get(), is_over_tcp_),
+                     [self = shared_from_this()](HttpResponse answer) { self->write(std::move(answer)); });
+  }
+  void write(HttpResponse answer) {
+    const auto& message = parser_->get();
     response_ = http::response<http::string_body>(static_cast<http::status>(answer.status), message.version());
     response_.set(http::field::content_type, answer.content_type);
     response_.set(http::field::cache_control, "no-store");
@@ -116,6 +132,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   Stream stream_;
   std::shared_ptr<Shared> shared_;
+  bool is_over_tcp_;
   std::uint64_t heard_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;

@@ -14,6 +14,10 @@
 namespace hcpnet {
 
 struct HttpRequest {
+  bool is_over_tcp = false;
+  std::string host;                          ///< as sent, with its port
+  std::string content_type;                  ///< of the body, as sent
+  bool has_origin = false;                   ///< a browser says which page asks
   std::string method;                        ///< "GET", "POST"
   std::string path;                          ///< "/routes", without the query
   std::map<std::string, std::string> query;  ///< decoded; a key given twice keeps its first value
@@ -23,6 +27,9 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::string body;
 };
+
+/// Takes the answer to one request, once, at any time after it came, on the server's thread.
+using HttpReply = std::function<void(HttpResponse)>;
 
 struct HttpLimits {
   /// At one more, the connection that has been silent longest is closed.
@@ -37,7 +44,7 @@ struct HttpLimits {
 /// everywhere. All calls on the executor's thread, or before it runs.
 class HttpServer {
  public:
-  using Handler = std::function<HttpResponse(const HttpRequest&)>;
+  using Handler = std::function<void(const HttpRequest&, HttpReply)>;
 
   /// `name` says in errors which server it is: "admin", "observe".
   HttpServer(boost::asio::any_io_executor executor, Handler handler, std::string name, HttpLimits limits = {});

@@ -284,16 +284,27 @@ class ServerRoutes {
   proxy::RouteConfig config_;
 };
 
-void add_proxy(StackConfig& out, Diagnostics& problems, const spec::ObjectMeta& owner, proxy::RouteConfig config,
+/// Who asks for a proxy, and where.
+struct Owner {
+  const spec::ObjectMeta& metadata;
+  const spec::Origin& origin;
+  std::string pointer;  ///< of its address
+};
+
+void add_proxy(StackConfig& out, Diagnostics& problems, const Owner& owner, proxy::RouteConfig config,
                const spec::ValidProxyPolicy& policy, proxy::SourceClusters workers) {
-  for (const std::string& name : policy.proxy_header_to) {
+  for (std::size_t i = 0; i < policy.proxy_header_to.size(); ++i) {
+    const std::string& name = policy.proxy_header_to[i];
     if (std::ranges::find(config.backends, name, &proxy::Backend::name) == config.backends.end())
-      problems.add(problem(Severity::warning, owner, "", "no-such-backend",
-                           "its ProxyPolicy sends the PROXY protocol to backend " + name + ", which there is not"));
+      problems.add(problem(Severity::warning, policy.origin, "/spec/proxyProtocol/backends/" + std::to_string(i),
+                           owner.metadata, "no-such-backend",
+                           "the PROXY protocol goes to backend " + name + ", which there is not"));
   }
   auto table = proxy::RouteTable::build(std::move(config));
   if (table.has_error()) {
-    problems.append(table.error());
+    for (const Diagnostic& d : Diagnostics(table.error()))
+      problems.add(problem(d.severity, owner.origin, owner.pointer, owner.metadata, d.code,
+                           d.message + " (" + d.path + (d.found.empty() ? "" : ": " + d.found) + ')'));
     return;
   }
   ProxyLimits limits{policy.inspect_timeout,
@@ -304,7 +315,8 @@ void add_proxy(StackConfig& out, Diagnostics& problems, const spec::ObjectMeta& 
                      policy.workers,
                      policy.access_log == spec::ProxyPolicy::AccessLog::json,
                      policy.access_log_template};
-  out.proxies.push_back({owner.key(), std::move(*table), std::move(limits), std::move(workers)});
+  out.proxies.push_back({owner.metadata.key(), std::move(*table), std::move(limits), std::move(workers),
+                         declared_at(owner.origin, owner.pointer)});
 }
 
 /// Only addresses of the VLAN count: what a Machine reports of other networks could be anybody's here.
@@ -325,13 +337,15 @@ void proxy_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
   for (const spec::ValidInfra& infra : in.set.infras) {
     if (!infra.proxy) continue;
     if (infra.clusters.empty()) {
-      problems.add(problem(Severity::warning, infra.metadata, "/spec/infraComponents/proxy", "no-clusters",
-                           "the proxy has no hosted cluster to route to: it closes every connection"));
+      problems.add(problem(Severity::warning, infra.origin, "/spec/infraComponents/proxy", infra.metadata,
+                           "no-clusters", "the proxy has no hosted cluster to route to: it closes every connection"));
     }
-    add_proxy(out, problems, infra.metadata, InfraRoutes(in, infra).build(), infra.proxy_policy, workers_of(in, infra));
+    add_proxy(out, problems, {infra.metadata, infra.origin, "/spec/infraComponents/proxy/serverIP"},
+              InfraRoutes(in, infra).build(), infra.proxy_policy, workers_of(in, infra));
   }
   for (const spec::ValidProxyServer& server : in.set.proxy_servers)
-    add_proxy(out, problems, server.metadata, ServerRoutes(in, server).build(), server.policy, {});
+    add_proxy(out, problems, {server.metadata, server.origin, "/spec/networkConfig/serverIP"},
+              ServerRoutes(in, server).build(), server.policy, {});
 }
 
 }  // namespace hcpnet::derive

@@ -3,6 +3,7 @@
 
 #include <boost/asio/post.hpp>
 #include <future>
+#include <mutex>
 #include <utility>
 
 #include "stack/stack_impl.hpp"
@@ -11,8 +12,28 @@ namespace hcpnet {
 
 /// The thread of a stack that has one of its own. Destroyed after the implementation it runs.
 struct Stack::Thread {
+  /// Does `work` on the thread some time. False when there is no thread, and nothing to guard against.
+  template <class Work>
+  bool post(Work work) {
+    const std::lock_guard lock(mutex);
+    if (!thread.joinable()) return false;
+    boost::asio::post(io, std::move(work));
+    return true;
+  }
+  /// Also does what was posted and not begun, so that nobody waits for ever.
+  void end() {
+    const std::lock_guard lock(mutex);
+    if (!thread.joinable()) return;
+    guard.reset();
+    io.stop();
+    thread.join();
+    io.restart();
+    io.poll();
+  }
+
   boost::asio::io_context io{1};
-  std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work{io.get_executor()};
+  std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> guard{io.get_executor()};
+  std::mutex mutex;  ///< for `thread` as a thing that is there or not
   std::thread thread;
 };
 
@@ -34,31 +55,43 @@ Stack::~Stack() {
 template <class Work>
 auto Stack::call(Work work) const {
   Impl& impl = *impl_;
-  if (!thread_ || !thread_->thread.joinable() || thread_->io.get_executor().running_in_this_thread()) return work(impl);
+  if (!thread_ || thread_->io.get_executor().running_in_this_thread()) return work(impl);
   std::packaged_task<decltype(work(impl))()> task([&] { return work(impl); });
   auto result = task.get_future();
-  boost::asio::post(thread_->io, [&task] { task(); });
+  if (!thread_->post([&task] { task(); })) return work(impl);
   return result.get();
 }
 
 void Stack::start() {
   impl_->start();
-  if (thread_) thread_->thread = std::thread([io = &thread_->io] { io->run(); });
+  if (!thread_) return;
+  const std::lock_guard lock(thread_->mutex);
+  thread_->thread = std::thread([io = &thread_->io] { io->run(); });
 }
 
 Result<void, Diagnostics> Stack::reload() {
-  return call([](Impl& impl) { return impl.reload(); });
+  Impl& impl = *impl_;
+  if (!thread_ || thread_->io.get_executor().running_in_this_thread()) return impl.reload_now();
+  std::promise<Result<void, Diagnostics>> outcome;
+  auto result = outcome.get_future();
+  const auto ask = [&] { impl.reload([&outcome](const Result<void, Diagnostics>& r) { outcome.set_value(r); }); };
+  if (!thread_->post(ask)) return impl.reload_now();
+  return result.get();
+}
+
+void Stack::reload(std::function<void(const Result<void, Diagnostics>&)> done) {
+  const auto ask = [weak = std::weak_ptr(impl_), done = std::move(done)] {
+    if (const auto impl = weak.lock()) impl->reload(done);
+  };
+  if (!thread_ || thread_->io.get_executor().running_in_this_thread() || !thread_->post(ask)) ask();
 }
 
 void Stack::stop(std::function<void()> stopped) {
   if (!thread_) return impl_->stop(std::move(stopped));
-  if (thread_->thread.joinable()) {
-    std::promise<void> finished;
-    boost::asio::post(thread_->io, [&] { impl_->stop([&] { finished.set_value(); }); });
+  std::promise<void> finished;
+  if (thread_->post([&] { impl_->stop([&] { finished.set_value(); }); })) {
     finished.get_future().wait();
-    thread_->work.reset();
-    thread_->io.stop();
-    thread_->thread.join();
+    thread_->end();
   }
   if (stopped) stopped();
 }

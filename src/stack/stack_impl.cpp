@@ -7,56 +7,12 @@
 #include <utility>
 
 #include "proxy/name_cache.hpp"
-#include "runtime/error_text.hpp"
 
 namespace hcpnet {
 namespace {
 
 constexpr std::chrono::seconds kResolveEvery{30};
 constexpr std::uint16_t kAnyPort = 443;  // only the address counts
-
-bool operator==(const std::vector<spec::SourceText>& a, const std::vector<spec::SourceText>& b) {
-  return std::ranges::equal(
-      a, b, [](const spec::SourceText& x, const spec::SourceText& y) { return x.name == y.name && x.text == y.text; });
-}
-
-bool uses_stdin(const std::vector<std::string>& paths) {
-  return std::ranges::find(paths, "-") != paths.end();
-}
-
-Diagnostic unchangeable(const std::string& owner, const std::string& what) {
-  Diagnostic d;
-  d.code = "needs-restart";
-  d.message = owner + ": " + what + " can't change while running; restart to apply";
-  return d;
-}
-
-Diagnostics not_running() {
-  Diagnostic d;
-  d.code = "not-running";
-  d.message = "reload: the stack is not running; it reads its files when it starts";
-  Diagnostics problems;
-  problems.add(std::move(d));
-  return problems;
-}
-
-Diagnostic server_refused(const std::string& owner, const std::exception& why) {
-  Diagnostic d;
-  d.code = "refused-by-server";
-  d.message = owner + ": " + runtime::error_text(why);
-  return d;
-}
-
-template <class Range, class Key>
-std::set<std::string> keys_of(const Range& range, Key key) {
-  std::set<std::string> keys;
-  for (const auto& item : range) keys.insert(key(item));
-  return keys;
-}
-
-std::set<std::string> dns_listeners(const dns::Config& config) {
-  return keys_of(config.listeners, [](const Endpoint& e) { return e.to_string(); });
-}
 
 proxy::EngineOptions engine_options(const ProxyLimits& limits) {
   proxy::EngineOptions engine;
@@ -85,38 +41,13 @@ Stack::Impl::Impl(boost::asio::io_context& context, StackOptions o)
   surroundings_.pod_addresses = options.pod_addresses;
 }
 
-Result<SourceFiles, Diagnostics> Stack::Impl::read_files() {
-  if (stdin_files_) return *stdin_files_;
-  Diagnostics problems;
-  SourceFiles files = read_source_files(options.files, options.observed, options.endpoints, problems);
-  if (problems.has_errors()) return problems;
-  files.specs.insert(files.specs.end(), options.texts.begin(), options.texts.end());
-  if (uses_stdin(options.files) || uses_stdin(options.observed) || uses_stdin(options.endpoints)) stdin_files_ = files;
-  return files;
-}
-
-Result<StackConfig, Diagnostics> Stack::Impl::make_config(const CheckedFiles& checked) const {
-  auto config = make_stack_config(checked.set, checked.observed, surroundings_);
-  if (!config) return config;
-  if (!options.serve.dhcp) config->dhcp = {};
-  if (!options.serve.dns) {
-    config->dns.clear();
-    config->proxies_by_dns.clear();
-  }
-  if (!options.serve.proxy) config->proxies.clear();
-  // Objects may change their places in the files.
-  std::ranges::stable_sort(config->dns, {}, &DnsServerConfig::owner);
-  std::ranges::stable_sort(config->proxies, {}, &ProxyServerConfig::owner);
-  return config;
-}
-
 void Stack::Impl::start() {
   if (state != State::idle) throw std::logic_error("hcpnet::Stack is started once");
-  files_ = read_files().value();
-  checked_ = check_files(files_).value();
-  StackConfig config = make_config(checked_).value();
+  const LoadRequest request = load_request();
+  served_ = load_set(request).value();
+  if (uses_stdin(request)) stdin_files_ = served_->files;
   try {
-    start_servers(std::move(config));
+    start_servers(std::move(served_->config));
     start_http();
     if (options.watch) watch();
   } catch (...) {
@@ -144,6 +75,7 @@ void Stack::Impl::start_servers(StackConfig config) {
         {p.owner, std::make_unique<proxy::Engine>(io.get_executor(), std::move(engine)), p.workers, p.limits});
     proxies.back().engine->start(p.table);
   }
+  push_listeners();
   for (DnsServerConfig& d : config.dns) {
     dns::ServerOptions server;
     server.port_map = options.port_map;
@@ -173,167 +105,10 @@ void Stack::Impl::start_servers(StackConfig config) {
 }
 
 void Stack::Impl::adopt(StackConfig& config) {
-  warnings = checked_.warnings;
+  warnings = served_->checked.warnings;
   warnings.append(config.warnings);
   mac_clusters_ = config.mac_clusters;
   proxies_by_dns_ = config.proxies_by_dns;
-}
-
-/// Nothing changes before everything that can fail has been done.
-Result<void, Diagnostics> Stack::Impl::reload() {
-  if (state != State::running) return not_running();
-  auto next = prepare_reload();
-  if (next.has_error()) return refuse_reload(next.error());
-  files_ = std::move(next->files);
-  checked_ = std::move(next->checked);
-  commit(std::move(next->prepared));
-  ++reloads;
-  last_reload = {options.clock->system_now(), true, warnings};
-  end_difference();
-  log.info("reloaded", {{"warnings", std::to_string(warnings.warning_count())}});
-  notify({StackEvent::Kind::reloaded, {}, warnings});
-  resolve_proxies();
-  return {};
-}
-
-Result<void, Diagnostics> Stack::Impl::refuse_reload(Diagnostics why) {
-  ++reloads_refused;
-  last_reload = {options.clock->system_now(), false, why};
-  do_files_differ = true;
-  for (const Diagnostic& d : why)
-    log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
-  notify({StackEvent::Kind::reload_refused, {}, why});
-  return why;
-}
-
-void Stack::Impl::end_difference() {
-  if (std::exchange(do_files_differ, false)) log.info("the files are again what is served");
-}
-
-Result<Stack::Impl::NextState, Diagnostics> Stack::Impl::prepare_reload() try {
-  if (watcher_) watcher_->rearm();
-  auto files = read_files();
-  if (files.has_error()) return files.error();
-  auto checked = check_files(*files);
-  if (checked.has_error()) return checked.error();
-  auto config = make_config(*checked);
-  if (config.has_error()) return config.error();
-  if (Diagnostics fixed = find_unchangeable(*config); fixed.has_errors()) return fixed;
-  auto prepared = prepare(std::move(*config));
-  if (prepared.has_error()) return prepared.error();
-  return NextState{std::move(*files), std::move(*checked), std::move(*prepared)};
-} catch (const std::exception& e) {
-  Diagnostics problems;
-  problems.add(server_refused("reload", e));
-  return problems;
-}
-
-/// Which servers there are, and where they listen, is decided at start.
-Diagnostics Stack::Impl::find_unchangeable(const StackConfig& next) const {
-  Diagnostics problems;
-  const auto compare = [&](const std::string& what, const std::set<std::string>& now,
-                           const std::set<std::string>& then) {
-    for (const std::string& key : now)
-      if (!then.contains(key)) problems.add(unchangeable(key, what + " is gone from the files, and that it is served"));
-    for (const std::string& key : then)
-      if (!now.contains(key)) problems.add(unchangeable(key, what + " is new in the files, and that it is not served"));
-  };
-  const auto owner = [](const auto& item) { return item.owner; };
-  compare("the DNS server", keys_of(dns, owner), keys_of(next.dns, owner));
-  compare("the proxy", keys_of(proxies, owner), keys_of(next.proxies, owner));
-  const auto subnets_now =
-      dhcp ? keys_of(dhcp->bound(), [](const auto& b) { return b.subnet; }) : std::set<std::string>{};
-  compare("the DHCP server", subnets_now, keys_of(next.dhcp.subnets, [](const auto& s) { return s.name; }));
-  if (problems.has_errors()) return problems;
-
-  for (std::size_t i = 0; i < dns.size(); ++i)
-    if (dns_listeners(dns[i].server->config()) != dns_listeners(next.dns[i].config))
-      problems.add(unchangeable(dns[i].owner, "the DNS listen address"));
-  if (dhcp) {
-    for (const dhcp::BoundSubnet& bound : dhcp->bound()) {
-      const auto subnet = std::ranges::find(next.dhcp.subnets, bound.subnet, &dhcp::Subnet::name);
-      if (subnet->server_id != bound.server_id) problems.add(unchangeable(bound.subnet, "the DHCP server address"));
-      if (subnet->cidr != bound.cidr) problems.add(unchangeable(bound.subnet, "the network of the DHCP server"));
-    }
-    if (!dhcp->serves_networks_of(next.dhcp)) problems.add(unchangeable("DHCPv6", "the set of IPv6 networks"));
-  }
-  return problems;
-}
-
-/// The only step of a reload that may fail once the set is good. What was opened in vain is closed with the next one.
-Diagnostics Stack::Impl::open_new_listeners(const StackConfig& next) {
-  Diagnostics problems;
-  for (std::size_t i = 0; i < proxies.size(); ++i) {
-    try {
-      proxies[i].engine->prepare(next.proxies[i].table);
-    } catch (const boost::system::system_error& e) {
-      Diagnostic d;
-      d.code = "cannot-listen";
-      d.message = proxies[i].owner + ": " + e.what();
-      problems.add(std::move(d));
-    }
-  }
-  if (!problems.has_errors()) return problems;
-  for (const NamedProxy& proxy : proxies) proxy.engine->prepare(proxy.engine->table());
-  return problems;
-}
-
-/// An engine takes its limits at start.
-void Stack::Impl::warn_of_fixed_limits(const StackConfig& next) {
-  for (std::size_t i = 0; i < proxies.size(); ++i) {
-    if (proxies[i].limits == next.proxies[i].limits) continue;
-    Diagnostic d = unchangeable(proxies[i].owner,
-                                "one of inspectTimeoutSeconds, maxConnections, maxConnectionsPerSource, "
-                                "drainTimeoutSeconds, udpIdleTimeoutSeconds, workers, accessLog");
-    d.severity = Severity::warning;
-    warnings.add(std::move(d));
-  }
-  for (std::size_t i = 0; i < dns.size(); ++i) {
-    if (dns[i].workers == next.dns[i].workers) continue;
-    Diagnostic d = unchangeable(dns[i].owner, "workers");
-    d.severity = Severity::warning;
-    warnings.add(std::move(d));
-  }
-}
-
-/// Precondition: find_unchangeable() finds nothing. What a server refuses is an error with its owner's name.
-Result<Stack::Impl::Prepared, Diagnostics> Stack::Impl::prepare(StackConfig config) {
-  Prepared next;
-  Diagnostics problems;
-  for (std::size_t i = 0; i < dns.size(); ++i) {
-    try {
-      next.dns.push_back(dns[i].server->prepare(std::move(config.dns[i].config)));
-    } catch (const std::exception& e) {
-      problems.add(server_refused(dns[i].owner, e));
-    }
-  }
-  try {
-    if (dhcp) config.dhcp = dhcp->prepare(std::move(config.dhcp));
-  } catch (const std::exception& e) {
-    problems.add(server_refused("dhcp", e));
-  }
-  if (problems.has_errors()) return problems;
-  if (Diagnostics taken = open_new_listeners(config); taken.has_errors()) return taken;
-  next.config = std::move(config);
-  return next;
-}
-
-void Stack::Impl::commit(Prepared next) {
-  StackConfig& config = next.config;
-  adopt(config);
-  warn_of_fixed_limits(config);
-  for (std::size_t i = 0; i < proxies.size(); ++i) {
-    proxies[i].engine->replace(config.proxies[i].table);
-    proxies[i].workers = std::move(config.proxies[i].workers);
-  }
-  for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->commit(std::move(next.dns[i]));
-  advertise(std::move(config.advertisements));
-  lease_clusters_.clear();
-  if (dhcp) {
-    dhcp->commit(std::move(config.dhcp));
-    for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
-  }
-  push_source_clusters();
 }
 
 /// Only a change makes hosts hear of it before the next turn.
@@ -381,6 +156,17 @@ void Stack::Impl::push_source_clusters() {
   }
 }
 
+/// No proxy of ours connects to another one of ours: two of them could send a connection round in a circle.
+void Stack::Impl::push_listeners() {
+  for (const NamedProxy& p : proxies) {
+    std::vector<Endpoint> others;
+    for (const NamedProxy& other : proxies)
+      if (&other != &p)
+        for (const proxy::BoundListener& listener : other.engine->listeners()) others.push_back(listener.bound);
+    p.engine->set_other_listeners(std::move(others));
+  }
+}
+
 // --- internalProxyService by DNS
 
 void Stack::Impl::resolve_proxies() {
@@ -408,7 +194,8 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
   const auto [known, is_new] = surroundings_.internal_proxies.try_emplace(name, address->address.v4());
   if (!is_new && known->second == address->address.v4()) return;
   known->second = address->address.v4();
-  auto config = make_config(checked_);
+  ++load_generation_;
+  auto config = make_served_config(served_->checked, options.serve, surroundings_);
   auto next = config ? prepare(std::move(*config)) : Result<Prepared, Diagnostics>(config.error());
   if (next) return commit(std::move(*next));
   for (const Diagnostic& d : next.error())
@@ -418,12 +205,12 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
 // --- listeners, files, events
 
 void Stack::Impl::start_http() {
-  const auto answering = [this](HttpResponse (*answer)(Impl&, const HttpRequest&), const char* name) {
+  const auto answering = [this](void (*answer)(Impl&, const HttpRequest&, HttpReply), const char* name) {
     return std::make_unique<HttpServer>(
         io.get_executor(),
-        [weak = weak_from_this(), answer](const HttpRequest& request) {
-          const auto self = weak.lock();
-          return self ? answer(*self, request) : HttpResponse{503, "application/json", "{}\n"};
+        [weak = weak_from_this(), answer](const HttpRequest& request, HttpReply reply) {
+          if (const auto self = weak.lock()) return answer(*self, request, std::move(reply));
+          reply({503, "application/json", "{}\n"});
         },
         name);
   };
@@ -458,15 +245,6 @@ void Stack::Impl::watch() {
   watcher_->start();
 }
 
-void Stack::Impl::on_files_changed() {
-  if (state != State::running) return;
-  const auto files = read_files();
-  const bool is_same = files && files->specs == files_.specs && files->observed == files_.observed &&
-                       files->endpoints == files_.endpoints;
-  if (is_same) return end_difference();
-  static_cast<void>(reload());
-}
-
 void Stack::Impl::notify(const StackEvent& event) const {
   if (!options.on_event) return;
   try {
@@ -488,16 +266,19 @@ void Stack::Impl::stop(std::function<void()> stopped) {
   if (state != State::running) return finish();
   state = State::stopping;
   log.info("stopping: no more clients, tunnels and disk writes may finish");
-  stops_pending_ = dns.size() + proxies.size() + (dhcp ? 1 : 0) + 1;
+  stops_pending_ = dns.size() + proxies.size() + (dhcp ? 1 : 0) + (is_loading_ ? 1 : 0) + 1;
   const auto one_done = [weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (!self || --self->stops_pending_ > 0) return;
-    boost::asio::post(self->io, [self] { self->finish(); });  // a server is not destroyed inside its own callback
+    if (const auto self = weak.lock()) self->note_stopped();
   };
   for (NamedProxy& p : proxies) p.engine->stop(one_done);
   for (NamedDns& d : dns) d.server->stop(one_done);
   if (dhcp) dhcp->stop(one_done);
   boost::asio::post(io, one_done);  // with no server at all there is still an end to report
+}
+
+void Stack::Impl::note_stopped() {
+  if (--stops_pending_ > 0) return;
+  boost::asio::post(io, [self = shared_from_this()] { self->finish(); });  // no server is destroyed in its own callback
 }
 
 void Stack::Impl::finish() {
@@ -508,6 +289,9 @@ void Stack::Impl::finish() {
 
 void Stack::Impl::close() {
   state = State::stopped;
+  if (loader_) loader_->join();
+  loader_.reset();
+  refuse_waiting();
   if (watcher_) watcher_->stop();
   watcher_.reset();
   if (next_resolve_) timers.cancel(*std::exchange(next_resolve_, {}));  // or the embedder's io_context stays busy

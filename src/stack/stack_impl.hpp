@@ -2,16 +2,19 @@
 #pragma once
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <hcpnet/ra/server.hpp>
 #include <hcpnet/stack.hpp>
 #include <hcpnet/stack/config.hpp>
 #include <hcpnet/stack/files.hpp>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <thread>
 
 #include "runtime/timer_queue.hpp"
 #include "stack/http_server.hpp"
+#include "stack/load_set.hpp"
 #include "stack/watcher.hpp"
 
 namespace hcpnet {
@@ -36,20 +39,31 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
     StackConfig config;
     std::vector<std::shared_ptr<const dns::Snapshot>> dns;  ///< in the order of the servers
   };
-  /// A reload that nothing stands against.
-  struct NextState {
-    SourceFiles files;
-    CheckedFiles checked;
-    Prepared prepared;
+  using Reloaded = std::function<void(const Result<void, Diagnostics>&)>;
+  /// What one load of the set is for.
+  struct Reload {
+    bool is_asked_for = false;  ///< by somebody; it happens also where the files are what is served
+    bool is_due = false;        ///< files have changed
+    std::vector<Reloaded> waiting;
+    void take_over(Reload other) {
+      is_asked_for = is_asked_for || other.is_asked_for;
+      is_due = is_due || other.is_due;
+      waiting.insert(waiting.begin(), std::make_move_iterator(other.waiting.begin()),
+                     std::make_move_iterator(other.waiting.end()));
+    }
   };
   enum class State : std::uint8_t { idle, running, stopping, stopped };
 
   // stack_impl.cpp
   void start();
-  Result<void, Diagnostics> reload();
   void drain();
   void stop(std::function<void()> stopped);
   void close();
+
+  // stack_reload.cpp
+  Result<void, Diagnostics> reload_now();
+  /// Answers when it is done, on the thread that serves.
+  void reload(Reloaded done);
 
   // stack_inspect.cpp
   /// What keeps clients from being served well.
@@ -81,13 +95,15 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   std::vector<NamedProxy> proxies;
 
  private:
-  [[nodiscard]] Result<SourceFiles, Diagnostics> read_files();
-  /// The configuration of what this process serves.
-  [[nodiscard]] Result<StackConfig, Diagnostics> make_config(const CheckedFiles& checked) const;
+  [[nodiscard]] LoadRequest load_request() const;
+  void start_load();
+  void on_loaded(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded, std::uint64_t generation);
+  void refuse_waiting();
+  Result<void, Diagnostics> apply(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded);
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
   [[nodiscard]] Diagnostics open_new_listeners(const StackConfig& next);
   void start_servers(StackConfig config);
-  [[nodiscard]] Result<NextState, Diagnostics> prepare_reload();
+  [[nodiscard]] Result<Prepared, Diagnostics> try_prepare(StackConfig config);
   [[nodiscard]] Result<Prepared, Diagnostics> prepare(StackConfig config);
   void commit(Prepared next);
   Result<void, Diagnostics> refuse_reload(Diagnostics why);
@@ -99,17 +115,22 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void on_lease(const dhcp::LeaseEvent& event);
   void note_lease(const dhcp::Lease& lease, bool is_live);
   void push_source_clusters();
+  void push_listeners();
   void advertise(std::vector<ra::Network> networks);
   void warn_of_fixed_limits(const StackConfig& next);
   void resolve_proxies();
   void on_resolved(const std::string& name, const std::vector<Endpoint>& answer);
   void notify(const StackEvent& event) const;
+  void note_stopped();
   void finish();
 
-  std::optional<SourceFiles> stdin_files_;  ///< "-" can be read once only
+  std::shared_ptr<const SourceFiles> stdin_files_;
   std::vector<ra::Network> advertisements_;
-  SourceFiles files_;  ///< what is served, to see whether a change is one
-  CheckedFiles checked_;
+  std::shared_ptr<LoadedSet> served_;
+  std::optional<boost::asio::thread_pool> loader_;  ///< one thread; there is none before the first reload
+  bool is_loading_ = false;
+  Reload current_reload_, next_reload_;  ///< for whom is loaded; who has asked since
+  std::uint64_t load_generation_ = 0;    ///< counts what makes a load in progress outdated
   Surroundings surroundings_;
   std::vector<std::string> proxies_by_dns_;
   std::optional<runtime::TimerQueue::Id> next_resolve_;
@@ -125,8 +146,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
 };
 
 /// The pages of the admin and observe listeners.
-[[nodiscard]] HttpResponse answer_admin(Stack::Impl& stack, const HttpRequest& request);
-[[nodiscard]] HttpResponse answer_observe(Stack::Impl& stack, const HttpRequest& request);
+void answer_admin(Stack::Impl& stack, const HttpRequest& request, HttpReply reply);
+void answer_observe(Stack::Impl& stack, const HttpRequest& request, HttpReply reply);
 /// Prometheus text exposition format 0.0.4.
 [[nodiscard]] std::string render_metrics(const Stack::Impl& stack);
 

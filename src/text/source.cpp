@@ -42,6 +42,15 @@ bool is_printable(std::uint32_t c, bool yaml) noexcept {
   return !(yaml && (c == 0x2028 || c == 0x2029));
 }
 
+/// Either byte order. Without a byte order mark two characters tell it that are ASCII, as every file of ours begins.
+bool is_utf16(std::string_view text) noexcept {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return true;
+  if (text.size() < 4) return false;
+  const auto is_pair = [](char zero, char ascii) { return zero == 0 && ascii > 0; };
+  return (is_pair(text[0], text[1]) && is_pair(text[2], text[3])) ||
+         (is_pair(text[1], text[0]) && is_pair(text[3], text[2]));
+}
+
 std::string name_of(std::uint32_t code_point) {
   std::array<char, 16> text{};
   std::snprintf(text.data(), text.size(), "U+%04X", static_cast<unsigned>(code_point));
@@ -62,6 +71,7 @@ void Source::check(const LoadLimits& limits, bool yaml) const {
   if (text_.size() > limits.max_file_bytes)
     throw Stop{problem(code::file_limit, {1, 1}, "",
                        "the file is larger than " + std::to_string(limits.max_file_bytes) + " bytes")};
+  if (is_utf16(text_)) stop(code::bad_encoding, 0, "this is UTF-16, and UTF-8 is needed");
   for (std::size_t i = 0; i < text_.size();) {
     const Character c = decode(text_.substr(i));
     if (c.bytes == 0) stop(code::bad_encoding, i, "this is not UTF-8 text");

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,65 @@ def test_route_explains_from_files(hcpnet: Hcpnet) -> None:
         "  198.51.100.22:6443",
     ]
     assert "closed (no_match)" in hcpnet("route", "", "--port", "443", str(hcpnet.network)).stdout
+
+
+def test_standard_input_is_read_once(hcpnet: Hcpnet) -> None:
+    for words in (["check", "-", "-"], ["check", "-", "--observed", "-"], ["up", "-", "--endpoints", "-"]):
+        done = hcpnet(*words, stdin=hcpnet.network.read_text())
+        said = done.stdout + done.stderr
+        assert done.returncode == 1
+        assert "-: error: standard input can be read once only, and it is given 2 times [stdin-twice]" in said
+        assert said.count("error:") == 1
+
+
+def test_counts_have_their_number(hcpnet: Hcpnet) -> None:
+    network = hcpnet.network.read_text()
+    assert "0 errors, " in hcpnet("check", str(hcpnet.network)).stdout
+    hcpnet.network.write_text(network.replace("rangeStart: 127.83.0.100", "rangeStart: 127.84.0.100"))
+    assert hcpnet("check", str(hcpnet.network)).stdout.splitlines()[-1].startswith("1 error, ")
+
+
+def test_an_empty_list_is_told(hcpnet: Hcpnet) -> None:
+    for items in ("[]", "null"):
+        done = hcpnet("check", "-", stdin=f"# none\napiVersion: v1\nkind: List\nitems: {items}\n")
+        assert done.returncode == 0
+        assert done.stdout == "-:2:1: warning: this List holds nothing [empty-list]\n0 errors, 1 warning\n"
+
+
+def test_a_relative_state_home_is_ignored(hcpnet: Hcpnet) -> None:
+    env = {"XDG_STATE_HOME": "relative", "HOME": str(hcpnet.folder / "home")}
+    done = subprocess.run([hcpnet.command, "status"], capture_output=True, text=True, env=env, timeout=60)
+    assert str(hcpnet.folder / "home/.local/state/hcpnet/admin.sock") in done.stderr
+
+
+@pytest.mark.parametrize("body", ["[]", "{}", '{"routes": 5}', '{"listeners": [5], "leases": 7}', "5", "no JSON"])
+@pytest.mark.parametrize("status", [200, 409])
+def test_an_answer_of_another_form_is_told_in_plain_words(hcpnet: Hcpnet, body: str, status: int) -> None:
+    hcpnet.state.mkdir()
+    path = str(hcpnet.state / "admin.sock")
+    reply = f"HTTP/1.1 {status} x\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}".encode()
+    commands = (["status"], ["leases", "list"], ["reload"], ["route", "a.example.com", "--port", "443"])
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+
+        def serve() -> None:
+            for _ in range(2 * len(commands)):
+                with server.accept()[0] as client:
+                    client.recv(4096)
+                    client.sendall(reply)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        for words in commands:
+            for form in ("text", "json"):
+                done = hcpnet(*words, "--state-dir", str(hcpnet.state), "-o", form)
+                assert done.returncode == 1, (words, done.stdout)
+                assert done.stdout == ""
+                assert done.stderr.startswith("hcpnet: "), done.stderr
+                for word in ("json.exception", "type_error", "key '"):
+                    assert word not in done.stderr
+        thread.join()
 
 
 WRONG_USE = """

@@ -47,6 +47,16 @@ def test_serves_until_it_is_told_to_stop(hcpnet: Hcpnet) -> None:
     assert hcpnet("status", "--state-dir", str(hcpnet.state)).returncode == 1
 
 
+def test_the_port_that_the_system_chose_is_told(hcpnet: Hcpnet) -> None:
+    process = hcpnet.up("--observe", "127.0.0.1:0", "--admin-tcp", "127.0.0.1:0", "--log-format", "json")
+    ports = {service: hcpnet.bound(service, 0)[1] for service in ("observe", "admin")}
+    process.send_signal(signal.SIGTERM)
+    log = [json.loads(line) for line in process.communicate(timeout=15)[1].splitlines()]
+    for service, port in ports.items():
+        assert port != 0
+        assert any(line.get("service") == service and line.get("address") == f"127.0.0.1:{port}" for line in log), log
+
+
 def test_state_is_private(hcpnet: Hcpnet) -> None:
     hcpnet.up()
     assert hcpnet.state.stat().st_mode & 0o777 == 0o700

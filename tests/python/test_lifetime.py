@@ -104,6 +104,75 @@ def test_an_open_stack_does_not_keep_the_interpreter(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "alive\n", "")
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "stack.listeners()",
+        "stack.stats(); stack.zones()",
+        "stack.reload()",
+        "stack.warnings(); stack.metrics(); stack.route('', 6443, '127.81.1.9')",
+        "hcpnet.check_files([vlan.file])",
+    ],
+)
+def test_the_interpreter_ends_while_daemon_threads_call(tmp_path: Path, call: str) -> None:
+    done = run_script(
+        tmp_path,
+        f"""
+        import threading
+        stack = hcpnet.Stack(**vlan.options(), on_event=lambda event: None, log=lambda record: None)
+        stack.start()
+        under_way = threading.Barrier(5)
+        def work():
+            {call}
+            under_way.wait()
+            while True:
+                {call}
+        for _ in range(4):
+            threading.Thread(target=work, daemon=True).start()
+        under_way.wait()
+        print("alive", flush=True)
+        """,
+    )
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+    assert "Fatal" not in done.stderr
+
+
+def test_the_interpreter_ends_while_a_daemon_thread_waits_for_files(tmp_path: Path) -> None:
+    done = run_script(
+        tmp_path,
+        """
+        import os, threading
+        reader, writer = os.pipe()
+        def work():
+            os.write(writer, b"a")
+            hcpnet.check_files([f"/dev/fd/{reader}"])
+        threading.Thread(target=work, daemon=True).start()
+        os.read(reader, 1)
+        print("alive", flush=True)
+        """,
+    )
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+
+
+def test_the_interpreter_ends_while_a_callback_runs(tmp_path: Path) -> None:
+    done = run_script(
+        tmp_path,
+        """
+        import threading, time
+        inside = threading.Event()
+        def callback(event):
+            inside.set()
+            time.sleep(0.05)
+            print("returned", flush=True)
+        stack = hcpnet.Stack(**vlan.options(), on_event=callback)
+        stack.start()
+        threading.Thread(target=stack.reload, daemon=True).start()
+        assert inside.wait(30)
+        """,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "returned\n", "")
+
+
 def test_a_callback_cannot_call_its_stack(vlan: Vlan) -> None:
     said: list[str] = []
 
@@ -148,7 +217,8 @@ def test_other_threads_run_while_a_stack_is_asked(vlan: Vlan) -> None:
             stack.leases()
         for thread in threads:
             thread.join()
-        assert stack.stats().reloads == 80
+        # requests that overlap share a reload
+        assert 20 <= stack.stats().reloads <= 80
 
 
 def test_a_stopped_stack_says_so(vlan: Vlan) -> None:

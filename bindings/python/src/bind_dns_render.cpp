@@ -10,6 +10,7 @@
 
 #include "bind.hpp"
 #include "casters.hpp"
+#include "interpreter_end.hpp"
 #include "sources.hpp"
 #include "text.hpp"
 
@@ -22,7 +23,7 @@ using namespace dns;
 
 std::vector<DnsServerConfig> servers_of(const py::dict& texts, const py::dict& observed) {
   const SourceFiles files{to_sources(texts), to_sources(observed), {}};
-  const py::gil_scoped_release no_gil;
+  const WithoutGil no_gil;
   const auto checked = check_files(files).value();
   return make_stack_config(checked.set, checked.observed, {}).value().dns;
 }
@@ -93,7 +94,7 @@ void bind_zone_files(py::module_& m) {
       "parse_zone_file",
       [](const std::string& file, const std::string& text, const std::optional<std::string>& origin) {
         const std::optional<Name> apex = origin ? std::optional(name_of(*origin)) : std::nullopt;
-        const py::gil_scoped_release no_gil;
+        const WithoutGil no_gil;
         return std::const_pointer_cast<Zone>(make_zone(parse_zone_file(file, text, apex).value()));
       },
       py::arg("file"), py::arg("text"), py::arg("origin") = py::none(), R"doc(Read a zone file.

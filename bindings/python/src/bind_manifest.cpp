@@ -8,6 +8,7 @@
 #include <hcpnet/stack/files.hpp>
 
 #include "bind.hpp"
+#include "interpreter_end.hpp"
 #include "sources.hpp"
 
 namespace py = pybind11;
@@ -50,7 +51,7 @@ void bind_manifest(py::module_& parent) {
         const SourceFiles files{to_sources(texts), to_sources(observed), {}};
         std::string text;
         {
-          const py::gil_scoped_release no_gil;
+          const WithoutGil no_gil;
           const auto checked = check_files(files).value();
           text = nlohmann::json(build(checked.set, checked.observed, options).value().objects).dump();
         }

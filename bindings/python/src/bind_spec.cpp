@@ -7,6 +7,7 @@
 #include "bind.hpp"
 #include "casters.hpp"
 #include "errors.hpp"
+#include "interpreter_end.hpp"
 #include "sources.hpp"
 
 namespace py = pybind11;
@@ -94,7 +95,7 @@ void bind_spec(py::module_& parent) {
       "check",
       [](const py::dict& texts) {
         const std::vector<SourceText> sources = to_sources(texts);
-        const py::gil_scoped_release no_gil;
+        const WithoutGil no_gil;
         return check(sources).value();
       },
       py::arg("texts"), R"doc(Read and check a set of specs.

@@ -27,7 +27,8 @@ std::vector<std::string> strings(const Paths& paths) {
 }
 
 CheckedFiles check(const Paths& files, const Paths& observed, const Paths& endpoints) {
-  const py::gil_scoped_release no_gil;
+  const PythonCall call;
+  const WithoutGil no_gil;
   Diagnostics problems;
   const SourceFiles texts = read_source_files(strings(files), strings(observed), strings(endpoints), problems);
   if (problems.has_errors()) throw SpecError(std::move(problems));
@@ -181,38 +182,47 @@ Raises:
            "Take no more clients, let tunnels and disk writes finish (five seconds at most), close everything. "
            "Idempotent.")
       .def(
-          "reload", [](StackOwner& s) { s.with([](Stack& stack) { stack.reload().value(); }); },
+          "reload",
+          [](StackOwner& s) {
+            const PythonCall call;
+            s.reload().value();
+          },
           R"doc(Read the files again and serve what they say; warnings() tells what is worth a look.
 
 Raises:
     SpecError: the new set is wrong; the old one is served on, unchanged.)doc")
       .def(
-          "drain", [](StackOwner& s) { s.with([](Stack& stack) { stack.drain(); }); },
+          "drain",
+          [](StackOwner& s) {
+            const PythonCall call;
+            s.with([](Stack& stack) { stack.drain(); });
+          },
           "The proxies take no more clients from now on, and /readyz says so; all else goes on. Idempotent.")
       .def_property_readonly(
-          "is_draining", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.is_draining(); }); },
+          "is_draining", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.is_draining(); }); },
           "bool.")
       .def_property_readonly(
-          "is_running", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.is_running(); }); }, "bool.")
+          "is_running", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.is_running(); }); },
+          "bool.")
       .def(
-          "troubles", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.troubles(); }); },
+          "troubles", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.troubles(); }); },
           "list[str]: one sentence per trouble; empty when all is well.")
       .def(
-          "listeners", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.listeners(); }); },
+          "listeners", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.listeners(); }); },
           "list[StackListener]: bound sockets.")
       .def(
-          "leases", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.leases(); }); },
+          "leases", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.leases(); }); },
           "list[dhcp.Lease]: ordered by address.")
       .def(
-          "zones", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.zones(); }); },
+          "zones", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.zones(); }); },
           "list[StackZone]: one per view and zone.")
       .def(
-          "stats", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.stats(); }); },
+          "stats", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.stats(); }); },
           "StackStats: counters now.")
       .def(
           "route",
           [](StackOwner& s, const std::string& name, std::uint16_t port, const IpAddress& source) {
-            return s.with([&](Stack& stack) { return stack.route(name, port, source); });
+            return s.answer([&](Stack& stack) { return stack.route(name, port, source); });
           },
           py::arg("server_name"), py::arg("port"), py::arg("source"), R"doc(Ask where a connection would go.
 
@@ -223,10 +233,14 @@ Args:
 Returns:
     list[RouteExplanation]: one per proxy that listens on the port.)doc")
       .def(
-          "warnings", [](StackOwner& s) { return to_list(s.with([](Stack& stack) { return stack.warnings(); })); },
+          "warnings",
+          [](StackOwner& s) {
+            const PythonCall call;
+            return to_list(s.with([](Stack& stack) { return stack.warnings(); }));
+          },
           "list[Diagnostic]: warnings of the set that is served.")
       .def(
-          "metrics", [](StackOwner& s) { return s.with([](Stack& stack) { return stack.metrics(); }); },
+          "metrics", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.metrics(); }); },
           "str: Prometheus text exposition format 0.0.4.");
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "interpreter_end.hpp"
 
 namespace py = pybind11;
 
@@ -41,7 +42,7 @@ std::optional<text::Release> to_release(const std::optional<std::string>& releas
 /// Without the GIL: a patch may take long.
 template <class Function>
 auto released(Function function) {
-  const py::gil_scoped_release release;
+  const WithoutGil release;
   return function();
 }
 

@@ -20,8 +20,6 @@ std::set<StackOwner*>& owners() {
   return *set;
 }
 
-/// At interpreter exit: from then on a thread that asks for the GIL is ended where it stands, and takes the process
-/// with it.
 void stop_all() {
   while (!owners().empty()) {
     StackOwner* owner = *owners().begin();
@@ -30,10 +28,18 @@ void stop_all() {
   }
 }
 
+/// At interpreter exit. Callbacks that run are waited for, and those of the stop itself are made; a stack that another
+/// thread has made meanwhile is stopped without.
+void end_all() {
+  stop_all();
+  begin_interpreter_end();
+  stop_all();
+}
+
 void stop_all_at_exit() {
   static bool registered = false;
   if (std::exchange(registered, true)) return;
-  py::module_::import("atexit").attr("register")(py::cpp_function(&stop_all));
+  py::module_::import("atexit").attr("register")(py::cpp_function(&end_all));
 }
 
 std::shared_ptr<Callback> make_callback(py::object function, const void* owner) {
@@ -79,14 +85,15 @@ StackOwner::~StackOwner() {
   } else if (Callback::is_inside(this)) {
     std::thread([stack = std::move(stack_)] {}).detach();  // a thread cannot wait for its own end
   } else {
-    const py::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     stack_.reset();
   }
 }
 
 void StackOwner::start() {
+  const PythonCall call;
   require_usable();
-  const py::gil_scoped_release no_gil;
+  const WithoutGil no_gil;
   const std::lock_guard lock(mutex_);
   if (state_ == State::started) throw UseError("the stack runs already");
   if (state_ == State::stopped) throw UseError("a stopped stack does not start again; make a new one");
@@ -94,11 +101,22 @@ void StackOwner::start() {
   state_ = State::started;
 }
 
+Result<void, Diagnostics> StackOwner::reload() {
+  require_usable();
+  const WithoutGil no_gil;
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::started) return stack_->reload();
+  }
+  return stack_->reload();
+}
+
 void StackOwner::stop() {
   if (is_forked()) return;
+  const PythonCall call;
   require_usable();
   {
-    const py::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     const std::lock_guard lock(mutex_);
     if (std::exchange(state_, State::stopped) == State::started) stack_->stop();
   }

@@ -3,9 +3,12 @@
 #include <pybind11/pybind11.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <hcpnet/stack.hpp>
 #include <memory>
 #include <mutex>
+
+#include "interpreter_end.hpp"
 
 namespace hcpnet::python {
 
@@ -17,12 +20,16 @@ class Callback {
 
   template <class Value>
   void operator()(const Value& value) noexcept {
+    if (is_closed_ || is_interpreter_ending()) return;
     const pybind11::gil_scoped_acquire gil;
     const Inside inside(owner_);
     call([&] { return pybind11::cast(value); });
   }
   /// Lets go of the function; later calls do nothing. Needs the GIL.
-  void close() { function_ = pybind11::object(); }
+  void close() {
+    is_closed_ = true;
+    function_ = pybind11::object();
+  }
   /// Whether this thread is inside a callback of `owner`.
   static bool is_inside(const void* owner) noexcept { return current_owner == owner; }
 
@@ -36,6 +43,7 @@ class Callback {
   static thread_local const void* current_owner;
   pybind11::object function_;
   const void* owner_;
+  std::atomic<bool> is_closed_ = false;
 };
 
 /// A Stack as Python needs it: every wait is without the GIL, and no order of calls, threads, garbage collection, fork
@@ -55,10 +63,18 @@ class StackOwner {
   template <class Work>
   auto with(Work work) {
     require_usable();
-    const pybind11::gil_scoped_release no_gil;
+    const WithoutGil no_gil;
     const std::lock_guard lock(mutex_);
     return work(*stack_);
   }
+  /// The same, with the result as a Python object.
+  template <class Work>
+  pybind11::object answer(Work work) {
+    const PythonCall call;
+    return pybind11::cast(with(std::move(work)));
+  }
+  /// Reads files again; other calls are answered meanwhile.
+  Result<void, Diagnostics> reload();
 
  private:
   enum class State : std::uint8_t { idle, started, stopped };

@@ -89,7 +89,7 @@ struct EngineStats {
   std::uint64_t connect_failures = 0;      ///< no endpoint of the backend could be reached
   std::uint64_t endpoint_failures = 0;     ///< single endpoints that refused, timed out or were refused by us
   std::uint64_t connect_timeouts = 0;      ///< of these: no answer within connect_timeout
-  std::uint64_t loops_refused = 0;         ///< of these: one of our own listeners
+  std::uint64_t loops_refused = 0;         ///< of these: a listener of this engine, or of another beside it
   std::uint64_t resolve_failures = 0;      ///< failed look-ups, also where an older answer could be used
   std::uint64_t stale_answers = 0;         ///< connections that used an answer beyond its time
   std::uint64_t idle_timeouts = 0;
@@ -149,6 +149,9 @@ class Engine {
   /// Opens what is new in `table` without serving it, so that replace() with the same table cannot fail any more.
   /// Throws as replace() does. A later call, or replace(), forgets what was prepared and not used.
   void prepare(const std::shared_ptr<const RouteTable>& table);
+  /// Listeners of other engines, as bound: to dial one would lead back to where the client came from, so they are
+  /// refused like the engine's own.
+  void set_other_listeners(std::vector<Endpoint> listeners);
   /// Which cluster a client address belongs to, from now on.
   void set_source_clusters(SourceClusters clusters);
   /// Stops accepting at once, for good; tunnels go on. For the time before stop(), so that load balancers turn away.

@@ -34,10 +34,10 @@ struct Observed {
 inline constexpr LoadLimits kObservedLimits{.max_file_bytes = 64 * 1024 * 1024, .max_nodes = 4'000'000};
 
 /// Reads observed objects: Service, EndpointSlice, VirtualMachineInstance, Machine, HostedCluster,
-/// InfraClusterAttachment; other kinds are passed over, and so are fields that nothing here needs. Where two objects
-/// claim one thing (a MAC address or an address in two namespaces) has_precedence() decides, and a warning tells the
-/// other. `endpoints` are YAML maps of "namespace/service:port: [address:port, ...]", which replace what slices say
-/// about that Service port.
+/// Infra, InfraClusterAttachment; other kinds are passed over, and so are fields that nothing here needs. Where two
+/// objects claim one thing (a MAC address or an address in two namespaces) has_precedence() decides, and a warning
+/// tells the other. `endpoints` are YAML maps of "namespace/service:port: [address:port, ...]", which replace what
+/// slices say about that Service port.
 ///
 /// Errors: files that cannot be read, and every key and address of an endpoint map that is none. Warnings are added to
 /// `warnings`.

@@ -8,6 +8,7 @@
 #include <hcpnet/result.hpp>
 #include <hcpnet/spec/load.hpp>
 #include <hcpnet/spec/model.hpp>
+#include <hcpnet/spec/origin.hpp>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ using Resolver = std::variant<Endpoint, ResolverWord>;         ///< port 53 unle
 
 /// One hosted cluster on a network, from an attachment or from a legacy Infra.
 struct ValidCluster {
+  Origin origin;               ///< of the attachment, or of the legacy Infra
   std::string name;            ///< of the attachment; of a legacy Infra: dns.clusterName
   std::string hosted_cluster;  ///< "namespace/name" of the HostedCluster: the identity of the cluster everywhere
   std::string domain;          ///< "<clusterName>.<baseDomain>", lower case
@@ -81,6 +83,7 @@ struct ValidDhcpPolicy {
   std::optional<DHCPPolicy::RouterAdvertisement> router_advertisement;
 };
 struct ValidDnsPolicy {
+  Origin origin;  ///< for problems that show later
   std::chrono::seconds record_ttl{30};
   struct Entry {
     std::string hostname;  ///< may begin with "*."
@@ -120,6 +123,7 @@ struct ValidDnsPolicy {
 };
 /// As ProxyPolicy, with texts parsed.
 struct ValidProxyPolicy {
+  Origin origin;  ///< for problems that show later
   std::optional<std::chrono::seconds> connect_timeout, idle_timeout, inspect_timeout;
   std::uint32_t max_connections = 10000;
   bool publish_api_on_443 = false;
@@ -142,6 +146,7 @@ struct ValidProxyPolicy {
 
 struct ValidInfra {
   ObjectMeta metadata;
+  Origin origin;  ///< for problems that show later
   Ipv4Cidr cidr;
   std::optional<Ipv4> gateway;
   std::vector<Resolver> dns_servers;
@@ -157,6 +162,7 @@ struct ValidInfra {
 
 struct ValidDhcpServer {
   ObjectMeta metadata;
+  Origin origin;  ///< for problems that show later
   Ipv4Cidr cidr;
   Ipv4 gateway;
   ValidDhcp dhcp;
@@ -166,6 +172,7 @@ struct ValidDhcpServer {
 };
 struct ValidDnsServer {
   ObjectMeta metadata;
+  Origin origin;  ///< for problems that show later
   Ipv4 server_ip, proxy_ip;
   std::optional<Ipv4> internal_proxy_ip;
   std::optional<Cidr> secondary_network;
@@ -190,6 +197,7 @@ struct ValidProxyBackend {
 };
 struct ValidProxyServer {
   ObjectMeta metadata;
+  Origin origin;  ///< for problems that show later
   Ipv4 server_ip;
   std::vector<ValidProxyBackend> backends;
   ValidProxyPolicy policy;

@@ -28,10 +28,18 @@ struct Surroundings {
   std::map<std::string, Ipv4> internal_proxies;
 };
 
+/// What of a file asks for a server, for problems that show when servers come together. Members as in Diagnostic.
+struct DeclaredAt {
+  std::string file;
+  std::uint32_t line = 0, column = 0;
+  std::string path;
+};
+
 struct DnsServerConfig {
   std::string owner;  ///< the Infra or DNSServer, "namespace/name"
   dns::Config config;
   std::size_t workers = 1;  ///< dns::ServerOptions::workers; a server takes it at start only
+  DeclaredAt declared_at = {};
 };
 /// What an engine is told besides its table. It takes this at start only.
 struct ProxyLimits {
@@ -50,6 +58,7 @@ struct ProxyServerConfig {
   ProxyLimits limits;
   /// Clients known by their address: observed workers.
   proxy::SourceClusters workers;
+  DeclaredAt declared_at = {};
 };
 
 struct StackConfig {

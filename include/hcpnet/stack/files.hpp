@@ -29,7 +29,8 @@ struct SourceFiles {
   std::vector<spec::SourceText> specs, observed, endpoints;
 };
 /// Reads the three kinds of files, the latter two up to spec::kObservedLimits. What can't be read goes to `problems`,
-/// the rest is in the result.
+/// the rest is in the result. "-" more than once in all of them is an error with code "stdin-twice", and nothing is
+/// read.
 [[nodiscard]] SourceFiles read_source_files(const std::vector<std::string>& specs,
                                             const std::vector<std::string>& observed,
                                             const std::vector<std::string>& endpoints, Diagnostics& problems);

@@ -9,6 +9,7 @@
 #include <hcpnet/dns/server.hpp>
 #include <set>
 
+#include "dns/forwarder.hpp"
 #include "dns/resolv_conf_file.hpp"
 #include "dns/server_support.hpp"
 
@@ -80,6 +81,46 @@ class DnsForwarder : public test::DnsServerTest {
   std::unique_ptr<UdpClient> client;
   std::chrono::milliseconds waited{};
 };
+
+TEST(DnsUpstreamWatch, SaysOnceThatAnUpstreamGoesAndOnceThatItIsBack) {
+  std::vector<std::string> said;
+  const Logger log([&](const LogRecord& record) { said.push_back(record.message + ' ' + record.fields.at(0).second); },
+                   "dns");
+  const Endpoint one = *parse_endpoint("192.0.2.53:53"), other = *parse_endpoint("192.0.2.54:53");
+  const error_code timeout = make_error_code(boost::system::errc::timed_out);
+  UpstreamWatch watch;
+  runtime::TimerQueue::Time now{};
+  watch.on_failure(one, timeout, now, log);
+  watch.on_answer(one, now, log);
+  EXPECT_TRUE(said.empty()) << "one datagram may get lost";
+  for (int i = 0; i < 50; ++i) watch.on_failure(one, timeout, now, log);
+  watch.on_failure(other, timeout, now, log);
+  EXPECT_EQ(said, std::vector<std::string>{"upstream does not answer 192.0.2.53:53"});
+  for (int i = 0; i < 50; ++i) watch.on_answer(one, now, log);
+  EXPECT_EQ(said.size(), 2u);
+  EXPECT_EQ(said.back(), "upstream answers again 192.0.2.53:53");
+  for (int i = 0; i < 50; ++i) {  // it comes and goes
+    now += 100ms;
+    for (int j = 0; j < 3; ++j) watch.on_failure(one, timeout, now, log);
+    watch.on_answer(one, now, log);
+  }
+  EXPECT_EQ(said.size(), 2u);
+  now += UpstreamWatch::kQuiet;
+  for (int j = 0; j < 3; ++j) watch.on_failure(one, timeout, now, log);
+  watch.on_answer(one, now, log);
+  EXPECT_EQ(said.size(), 4u);
+}
+
+TEST(DnsUpstreamWatch, IsBounded) {
+  std::size_t said = 0;
+  const Logger log([&](const LogRecord&) { ++said; }, "dns");
+  UpstreamWatch watch;
+  for (unsigned i = 0; i < 1000; ++i)
+    for (int j = 0; j < 2; ++j)
+      watch.on_failure({Ipv4(192, 0, static_cast<std::uint8_t>(i / 256), static_cast<std::uint8_t>(i)), 53},
+                       make_error_code(boost::system::errc::timed_out), {}, log);
+  EXPECT_EQ(said, UpstreamWatch::kMaxUpstreams);
+}
 
 TEST_F(DnsForwarder, NamesOutsideTheZonesAreForwardedAndKept) {
   // Field case DNS-25: an upstream's AA is not passed on.

@@ -184,6 +184,55 @@ TEST(ApplyObserved, DoesNotUseAnAddressThatBelongsToSomethingElse) {
 }
 
 // --- who wins
+
+/// An observed attachment; `created` is the day of January.
+std::string attachment(const std::string& name, const std::string& created, const std::string& domain,
+                       const std::string& pool, const std::string& address) {
+  return "---\napiVersion: hostedcluster.densityops.com/v1alpha1\nkind: InfraClusterAttachment\nmetadata: {name: " +
+         name + ", namespace: hcp, creationTimestamp: \"2026-01-" + created +
+         "T00:00:00Z\"}\nspec:\n  infraRef: {name: v}\n" + "  hostedClusterRef: {name: " + name +
+         ", namespace: hcp}\n  dns: {clusterName: " + domain.substr(0, domain.find('.')) +
+         ", baseDomain: " + domain.substr(domain.find('.') + 1) +
+         "}\n  appsIngress: {enabled: true, metallb: {ipAddressPoolRange: " + pool +
+         "}}\nstatus: {appsIngressStatus: {externalIP: " + address + "}}\n";
+}
+
+TEST(Observed, TheOlderAttachmentKeepsDomainAndPool) {
+  const Reading reading =
+      read(attachment("young", "03", "Blue.example.com", "192.0.2.200-192.0.2.204", "192.0.2.200") +
+           attachment("below", "04", "sub.blue.example.com", "192.0.2.210-192.0.2.214", "192.0.2.210") +
+           attachment("above", "05", "example.com", "192.0.2.220-192.0.2.224", "192.0.2.220") +
+           attachment("pool", "06", "red.example.org", "192.0.2.244-192.0.2.246", "192.0.2.244") +
+           attachment("fine", "07", "blue2.example.com", "192.0.2.250-192.0.2.254", "192.0.2.250") +
+           attachment("old", "02", "blue.example.com", "192.0.2.240-192.0.2.244", "192.0.2.240"));
+  EXPECT_THAT(reading.observed.apps_addresses,
+              ElementsAre(Pair("hcp/fine", Ipv4(192, 0, 2, 250)), Pair("hcp/old", Ipv4(192, 0, 2, 240))));
+  std::vector<std::string> told;
+  for (const Diagnostic& d : reading.warnings) {
+    told.push_back(std::to_string(d.line) + ' ' + d.code + ' ' + d.path);
+    EXPECT_THAT(d.message, testing::HasSubstr("belongs to hcp/old, which is older"));
+  }
+  EXPECT_THAT(told, ElementsAre("8 claim-lost /spec/dns/clusterName", "18 claim-lost /spec/dns/clusterName",
+                                "28 claim-lost /spec/dns/clusterName",
+                                "39 claim-lost /spec/appsIngress/metallb/ipAddressPoolRange"));
+}
+
+TEST(Observed, TheOlderInfraKeepsAServerAddress) {
+  const auto infra = [](const std::string& name, const std::string& created, const std::string& dns) {
+    return "---\napiVersion: hostedcluster.densityops.com/v1alpha1\nkind: Infra\nmetadata: {name: " + name +
+           ", namespace: hcp, creationTimestamp: \"" + created +
+           "\"}\nspec:\n  infraComponents:\n    dns: {serverIP: 192.0.2.3" + dns + "}\n";
+  };
+  const Reading reading =
+      read(infra("b", "2026-01-02T00:00:00Z", "") + infra("off", "2026-01-03T00:00:00Z", ", enabled: false") +
+           infra("z", "2026-01-01T00:00:00Z", ""));
+  ASSERT_EQ(reading.warnings.warning_count(), 1u) << reading.warnings.to_string();
+  const Diagnostic& d = reading.warnings.items().front();
+  EXPECT_EQ(d.path, "/spec/infraComponents/dns/serverIP");
+  EXPECT_EQ(d.line, 7u);
+  EXPECT_EQ(d.message, "server address 192.0.2.3 belongs to hcp/z, which is older; hcp/b goes without it");
+}
+
 // -----------------------------------------------------------------------------------------------------------------
 
 ObjectMeta claimant(const std::string& created, const std::string& namespace_, const std::string& name) {

@@ -58,6 +58,19 @@ TEST(SetRules, ADhcpNetworkHasOneServer) {
   EXPECT_THAT(test::errors(first + dhcp_server("b", "192.0.2.0/25", "5")), IsEmpty()) << "one process can serve these";
 }
 
+TEST(SetRules, TwoInfrasDoNotServeDhcpOnOneNetwork) {
+  std::string second = test::infra_text("second");
+  for (const char* component : {"dhcp", "dns", "proxy"})
+    second.insert(second.find("192.0.2.", second.find(std::string(component) + ": {serverIP")) + 8, "1");
+  const Diagnostics problems = check({{"a.yaml", test::infra_text()}, {"b.yaml", second}}).error();
+  ASSERT_EQ(problems.error_count(), 1u) << problems.to_string();
+  const Diagnostic& d = problems.items().front();
+  EXPECT_EQ(d.file, "b.yaml");
+  EXPECT_EQ(d.code, "networks-overlap");
+  EXPECT_THAT(d.message, HasSubstr("Infra "));
+  EXPECT_THAT(d.message, HasSubstr("(a.yaml:"));
+}
+
 TEST(SetRules, ADhcpServerAndAnInfraDoNotServeOneNetwork) {
   const std::string server = dhcp_server("a", "192.0.2.0/24", "5");
   EXPECT_THAT(test::errors(test::infra_text() + server), ElementsAre("networks-overlap /spec/networkConfig/cidr"));

@@ -221,11 +221,15 @@ TEST(Validate, SettlesInfrasThatMeet) {
     elsewhere.replace(at + std::string(address).size() - 1, 1,
                       std::string("1") + elsewhere[at + std::string(address).size() - 1]);
   }
+  EXPECT_THAT(test::errors(test::infra_text() + elsewhere), ElementsAre("networks-overlap /spec/networkConfig/cidr"))
+      << "leases are kept by network";
+  elsewhere.replace(elsewhere.find("192.0.2.0/24"), 12, "192.0.2.0/23");
   EXPECT_THAT(test::warnings(test::infra_text() + elsewhere), ElementsAre("networks-overlap /spec/networkConfig/cidr"));
-  EXPECT_THAT(test::errors(test::infra_text() + test::infra_text("field")),
-              ElementsAre("addresses-collide /spec/infraComponents/dhcp/serverIP",
-                          "addresses-collide /spec/infraComponents/dns/serverIP",
-                          "addresses-collide /spec/infraComponents/proxy/serverIP"));
+  EXPECT_THAT(
+      test::errors(test::infra_text() + test::infra_text("field")),
+      ElementsAre("networks-overlap /spec/networkConfig/cidr", "addresses-collide /spec/infraComponents/dhcp/serverIP",
+                  "addresses-collide /spec/infraComponents/dns/serverIP",
+                  "addresses-collide /spec/infraComponents/proxy/serverIP"));
   EXPECT_THAT(test::warnings(test::infra_text() + test::infra_text("field", "", "198.51.100.")), IsEmpty());
 }
 
@@ -338,6 +342,17 @@ spec:
   EXPECT_EQ(problems.items()[1].line, 9u);
   EXPECT_EQ(problems.items()[2].code, "duplicate-name");
   EXPECT_EQ(problems.items()[2].line, 11u);
+}
+
+TEST(Decision, Utf16IsNoUtf8InAnyByteOrder) {
+  for (const std::string mark : {"\xFF\xFE", "\xFE\xFF", ""})
+    for (const bool is_little : {true, false}) {
+      std::string text = mark;
+      for (const char c : std::string("kind: Infra\n")) text += is_little ? std::string{c, '\0'} : std::string{'\0', c};
+      const Diagnostics problems = spec::check({{"s.yaml", text}}).error();
+      ASSERT_FALSE(problems.empty());
+      EXPECT_EQ(problems.begin()->to_string(), "s.yaml:1:1: error: this is UTF-16, and UTF-8 is needed [bad-encoding]");
+    }
 }
 
 TEST(Decision, Utf16IsNoUtf8) {

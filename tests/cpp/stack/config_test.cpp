@@ -20,6 +20,11 @@ StackConfig make(const std::vector<spec::SourceText>& specs, const std::vector<s
   return make_stack_config(set, observed, surroundings).value();
 }
 
+/// "file:line path"
+std::string place(const Diagnostic& d) {
+  return d.file + ':' + std::to_string(d.line) + ' ' + d.path;
+}
+
 StackConfig example() {
   return make(test::example_set(), test::example_observed(), {{Ipv4(172, 16, 0, 9)}, {}});
 }
@@ -276,6 +281,68 @@ TEST(StackConfig, RefusesAPodAddressForTwoProxies) {
   const auto config = make_stack_config(set.value(), {}, {{Ipv4(172, 16, 0, 9)}, {}});
   ASSERT_TRUE(config.has_error());
   EXPECT_EQ(Diagnostics(config.error()).items().at(0).code, "pod-address-ambiguous");
+  EXPECT_EQ(place(Diagnostics(config.error()).items().at(0)), "b.yaml:17 /spec/networkConfig/serverIP") << "DNS";
+  EXPECT_EQ(place(Diagnostics(config.error()).items().at(1)), "b.yaml:6 /spec/networkConfig/serverIP") << "the proxy";
+}
+
+/// The only finding with this code; the test fails when there is none or another one.
+Diagnostic only(const Diagnostics& all, const std::string& code) {
+  Diagnostic found;
+  int count = 0;
+  for (const Diagnostic& d : all)
+    if (d.code == code) {
+      found = d;
+      ++count;
+    }
+  EXPECT_EQ(count, 1) << code;
+  return found;
+}
+
+TEST(StackConfig, SaysInWhichLineTwoServersMeet) {
+  std::string second = kSingleServers;
+  for (std::size_t at = 0; (at = second.find("namespace: \"n\"}", at)) != std::string::npos; ++at)
+    second.replace(at, 15, "namespace: nem}");
+  second.replace(second.find("192.0.2.8"), 9, "192.0.2.7");
+  const auto set = spec::check({{"a.yaml", kSingleServers}, {"b.yaml", second}});
+  const auto config = make_stack_config(set.value(), {}, {});
+  ASSERT_TRUE(config.has_error());
+  for (const Diagnostic& d : Diagnostics(config.error())) {
+    EXPECT_EQ(d.code, "listener-collides");
+    EXPECT_EQ(place(d), "b.yaml:6 /spec/networkConfig/serverIP");
+    EXPECT_NE(d.message.find("n/p (a.yaml:6)"), std::string::npos) << d.message;
+  }
+}
+
+TEST(StackConfig, SaysWhichLineAWarningIsAbout) {
+  std::string text = kSingleServers;
+  text.replace(text.find(", secondaryNetworkCIDR: 192.0.2.0/24"), 36, "");
+  text += R"(---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: "n"}
+spec:
+  targetRef: {kind: DNSServer, name: d}
+  records:
+  - {name: note.x.example.com, type: TXT, data: [hello]}
+  - {name: api.x.example.com, type: CNAME, data: [note.x.example.com.]}
+)";
+  const StackConfig single = make({{"single.yaml", text}}, {});
+  EXPECT_EQ(place(only(single.warnings, "no-second-view")), "single.yaml:17 /spec/networkConfig/secondaryNetworkCIDR");
+  EXPECT_EQ(place(only(single.warnings, "alias-not-alone")), "single.yaml:32 /spec/records/1");
+
+  std::vector<spec::SourceText> set = test::example_set();
+  set[0].text.erase(set[0].text.find("---"));
+  set[0].text +=
+      "---\n{apiVersion: hcpnet.io/v1alpha1, kind: ProxyPolicy, metadata: {name: p, namespace: hcp}, spec: "
+      "{targetRef: {kind: Infra, name: vlan7}, proxyProtocol: {send: V2, backends: [nobody]}}}\n";
+  const StackConfig empty = make(set, {});
+  EXPECT_EQ(place(only(empty.warnings, "no-clusters")), "set.yaml:10 /spec/infraComponents/proxy");
+  EXPECT_EQ(place(only(empty.warnings, "no-such-backend")), "set.yaml:12 /spec/proxyProtocol/backends/0");
+
+  set = test::example_set();
+  set[0].text.replace(set[0].text.find(", internalProxyService: vlan7-proxy.hcp.svc"), 43, "");
+  EXPECT_EQ(place(only(make(set, {}).warnings, "no-internal-proxy")),
+            "set.yaml:10 /spec/infraComponents/proxy/internalProxyService");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,7 +23,13 @@
 #include <iterator>
 #include <limits>
 #include <mutex>
+#include <regex>
+#include <set>
 #include <sstream>
+#include <thread>
+#include <utility>
+
+#include "tls/client_hello_writer.hpp"
 
 namespace hcpnet {
 namespace {
@@ -315,6 +322,46 @@ TEST_P(RefusedEditTest, ChangesNothingWhenTheFileIsWatched) {
 INSTANTIATE_TEST_SUITE_P(Edits, RefusedEditTest, ::testing::ValuesIn(kRefusedEdits),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
+TEST_F(StackTest, NoProxyConnectsToAnotherOneOfItsOwn) {
+  const auto proxy_server = [](const std::string& name, const std::string& address, const std::string& target) {
+    return "apiVersion: hostedcluster.densityops.com/v1alpha1\nkind: ProxyServer\nmetadata: {name: " + name +
+           ", namespace: ns}\nspec:\n  networkConfig: {serverIP: " + address +
+           "}\n  backends:\n  - {name: b, hostname: b.example.com, port: 443, targetService: " + target +
+           ", targetPort: 443, targetNamespace: ns}\n";
+  };
+  write(proxy_server("first", "127.80.1.5", "svc") + "---\n" + proxy_server("second", "127.80.1.6", "other"));
+  std::atomic<std::uint16_t> port{0};
+  StackOptions o = options();
+  o.resolve = [&](const std::string& host, std::uint16_t, const proxy::Resolved& resolved) {
+    resolved(proxy::Resolution({{Ipv4(127, 80, 1, host.starts_with("svc") ? 6 : 5), port}}));
+  };
+  Stack stack(o);
+  stack.start();
+  const std::map<std::string, Endpoint> listeners = [&] {
+    std::map<std::string, Endpoint> all;
+    for (const StackListener& l : stack.listeners()) all.emplace(l.owner, l.bound);
+    return all;
+  }();
+  const auto hello = tls::make_client_hello("b.example.com", std::array<std::uint8_t, 64>{});
+  const auto visit = [&](const char* from, const char* to) {
+    port = listeners.at(to).port;
+    asio::io_context io;
+    asio::ip::tcp::socket client(io);
+    client.connect({asio::ip::make_address(listeners.at(from).address.to_string()), listeners.at(from).port});
+    asio::write(client, asio::buffer(hello));
+    std::array<char, 1> byte{};
+    boost::system::error_code ec;
+    client.read_some(asio::buffer(byte), ec);
+    EXPECT_TRUE(ec) << "closed";
+    const StackStats stats = stack.stats();
+    EXPECT_EQ(stats.proxies.at(from).loops_refused, 1u);
+  };
+  visit("ns/first", "ns/second");
+  EXPECT_EQ(stack.stats().proxies.at("ns/second").accepted, 0u);
+  ASSERT_TRUE(stack.reload().has_value());
+  visit("ns/second", "ns/first");
+}
+
 TEST_F(StackTest, DoesNotCareInWhichOrderTheObjectsStand) {
   const std::string one = replaced(spec_text("blue", 1), "name: vlan,", "name: first,");
   const std::string two = replaced(spec_text("red", 2), "name: vlan,", "name: second,");
@@ -392,6 +439,175 @@ TEST_F(StackTest, WatchesTheFolderThatTakesThePlaceOfAnother) {
   expect_reload(5, "grey");
 }
 
+/// A file that is read no further than the test wants: its descriptor becomes the end of a pipe, and a regular file
+/// again. Readers of a pipe wait for what is not written yet.
+class SlowFile {
+ public:
+  SlowFile() : regular_(::open("/dev/null", O_RDONLY)), file_(::dup(regular_)) {}
+  ~SlowFile() {
+    go_on();
+    ::close(file_);
+    ::close(regular_);
+  }
+  [[nodiscard]] std::string path() const { return "/dev/fd/" + std::to_string(file_); }
+  /// From now on a reader waits.
+  void hold() {
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe(pipe.data()), 0);
+    ::dup2(pipe[0], file_);
+    ::close(pipe[0]);
+    writer_ = pipe[1];
+  }
+  void go_on() {
+    ::dup2(regular_, file_);
+    if (writer_ >= 0) ::close(std::exchange(writer_, -1));
+  }
+
+ private:
+  int regular_, file_, writer_ = -1;
+};
+
+/// Counts the ends of reloads and keeps their outcomes.
+struct Outcomes {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Result<void, Diagnostics>> results;
+
+  [[nodiscard]] auto take() {
+    return [this](const Result<void, Diagnostics>& result) {
+      const std::lock_guard lock(mutex);
+      results.push_back(result);
+      changed.notify_all();
+    };
+  }
+  void wait_for(std::size_t count) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return results.size() >= count; });
+  }
+};
+
+class SlowReloadTest : public StackTest {
+ protected:
+  [[nodiscard]] StackOptions slow_options() const {
+    StackOptions o = options();
+    o.observed = {slow.path()};
+    return o;
+  }
+  SlowFile slow;
+};
+
+TEST_F(SlowReloadTest, ServesWhileFilesAreRead) {
+  Outcomes outcomes;
+  Stack stack(slow_options());
+  stack.start();
+  slow.hold();
+  write(spec_text("green", 1));
+  for (int i = 0; i < 5; ++i) stack.reload(outcomes.take());
+  unsigned rcode = 99;
+  EXPECT_EQ(ask(bound(stack, "dns", 53), "api.blue.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+  EXPECT_EQ(stack.stats().reloads, 0u);
+  slow.go_on();
+  outcomes.wait_for(5);
+  EXPECT_EQ(stack.stats().reloads, 2u) << "the first, and one for the four that came meanwhile";
+  for (const auto& result : outcomes.results) EXPECT_TRUE(result.has_value());
+  EXPECT_EQ(ask(bound(stack, "dns", 53), "api.green.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+}
+
+TEST_F(SlowReloadTest, AnswersAtTheAdminSocketWhenItIsDone) {
+  StackOptions o = slow_options();
+  o.admin_socket = (folder / "admin.sock").string();
+  Stack stack(o);
+  stack.start();
+  slow.hold();
+  asio::io_context io;
+  asio::local::stream_protocol::socket client(io);
+  client.connect(asio::local::stream_protocol::endpoint(o.admin_socket));
+  asio::write(client, asio::buffer(std::string("POST /reload HTTP/1.0\r\n\r\n")));
+  EXPECT_NE(http(o.admin_socket, "GET /status").find("\"reloads\": 0"), std::string::npos);
+  slow.go_on();
+  std::string reply;
+  boost::system::error_code eof;
+  asio::read(client, asio::dynamic_buffer(reply), eof);
+  EXPECT_NE(reply.find("\"applied\": true"), std::string::npos) << reply;
+}
+
+TEST_F(SlowReloadTest, StopsWhileFilesAreRead) {
+  Outcomes outcomes;
+  Stack stack(slow_options());
+  stack.start();
+  slow.hold();
+  for (int i = 0; i < 2; ++i) stack.reload(outcomes.take());
+  std::thread stopping([&] { stack.stop(); });
+  slow.go_on();
+  stopping.join();
+  ASSERT_EQ(outcomes.results.size(), 2u);
+  EXPECT_FALSE(stack.is_running());
+  stack.reload(outcomes.take());
+  EXPECT_EQ(Diagnostics(outcomes.results.back().error()).begin()->code, "not-running");
+}
+
+TEST_F(SlowReloadTest, AWaitingCallerIsAnsweredWhenTheStackStops) {
+  Stack stack(slow_options());
+  stack.start();
+  slow.hold();
+  std::thread caller([&] { static_cast<void>(stack.reload()); });
+  std::thread stopping([&] { stack.stop(); });
+  slow.go_on();
+  caller.join();
+  stopping.join();
+  EXPECT_FALSE(stack.is_running());
+}
+
+TEST_F(SlowReloadTest, ADestroyedStackWaitsForItsReader) {
+  Outcomes outcomes;
+  auto stack = std::make_unique<Stack>(slow_options());
+  stack->start();
+  slow.hold();
+  stack->reload(outcomes.take());
+  EXPECT_TRUE(stack->is_running());
+  std::thread ending([&] { stack.reset(); });
+  slow.go_on();
+  ending.join();
+  EXPECT_EQ(outcomes.results.size(), 1u);
+}
+
+TEST_F(SlowReloadTest, RunsBesideTheEmbeddersContext) {
+  asio::io_context io;
+  Stack stack(io, slow_options());
+  stack.start();
+  write(spec_text("green", 1));
+  slow.hold();
+  bool was_applied = false;
+  const auto caller = std::this_thread::get_id();
+  stack.reload([&](const Result<void, Diagnostics>& result) {
+    was_applied = result.has_value();
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    EXPECT_EQ(stack.route("", 6443, Ipv4(127, 80, 1, 100)).at(0).backend, "green-kube-apiserver");
+    stack.stop();
+  });
+  asio::post(io, [&] { slow.go_on(); });
+  io.run();
+  EXPECT_TRUE(was_applied);
+}
+
+TEST_F(SlowReloadTest, WhatWasReadBeforeAnotherReloadIsReadAgain) {
+  asio::io_context io;
+  Stack stack(io, slow_options());
+  stack.start();
+  slow.hold();
+  bool is_done = false;
+  stack.reload([&](const Result<void, Diagnostics>& result) {
+    is_done = result.has_value();
+    EXPECT_EQ(stack.route("", 6443, Ipv4(127, 80, 1, 100)).at(0).backend, "green-kube-apiserver");
+    stack.stop();
+  });
+  slow.go_on();
+  write(spec_text("green", 1));
+  EXPECT_TRUE(stack.reload().has_value());
+  io.run();
+  EXPECT_TRUE(is_done);
+}
+
 TEST_F(StackTest, RunsOnTheEmbeddersContext) {
   asio::io_context io;
   Stack stack(io, options());
@@ -456,6 +672,89 @@ TEST_F(StackTest, HasEveryMetricInTheDocs) {
     page.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   }
   EXPECT_GE(families, 15);
+}
+
+std::string text_of_file(const std::string& path) {
+  std::ifstream file(HCPNET_SOURCE_DIR "/" + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::set<std::string> all_matches(const std::string& text, const char* pattern) {
+  const std::regex regex(pattern);
+  std::set<std::string> found;
+  for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match)
+    found.insert((*match)[1]);
+  return found;
+}
+
+/// The reasons of a metric as docs/metrics.md has them, in its last table.
+std::set<std::string> documented_reasons(const std::string& metric) {
+  const std::string docs = text_of_file("docs/metrics.md");
+  const std::size_t row = docs.rfind("\n| " + metric + " |") + 1;
+  return all_matches(docs.substr(row, docs.find('\n', row) - row), "`([a-z_]+)`");
+}
+
+TEST_F(StackTest, HasEveryReasonInTheDocs) {
+  Stack stack(options());
+  stack.start();
+  const std::string page = stack.metrics();
+  for (const char* metric :
+       {"hcpnet_dns_dropped_total", "hcpnet_proxy_closes_total", "hcpnet_proxy_abnormal_closes_total"})
+    EXPECT_EQ(all_matches(page, (std::string(metric) + R"(\{[^}]*reason="([a-z_]+)\")").c_str()),
+              documented_reasons(metric))
+        << metric;
+}
+
+TEST(Docs, HaveEveryReasonOfDhcp) {
+  for (const std::string module : {"dhcp", "dhcp6"}) {
+    std::string source;
+    for (const auto& file : std::filesystem::directory_iterator(HCPNET_SOURCE_DIR "/src/" + module))
+      if (file.path().extension() == ".cpp")
+        source += text_of_file("src/" + module + '/' + file.path().filename().string());
+    const std::set<std::string> documented = documented_reasons("hcpnet_" + module + "_dropped_total");
+    EXPECT_GT(documented.size(), 10u);
+    for (const std::string& reason : all_matches(source, R"re((?:dropped = |drop\(|dropped\[)"([a-z_]+)")re"))
+      EXPECT_TRUE(documented.contains(reason)) << module << ' ' << reason;
+    for (const std::string& reason : documented)
+      EXPECT_NE(source.find('"' + reason + '"'), std::string::npos) << module << ' ' << reason;
+  }
+}
+
+TEST_F(StackTest, KeepsWebPagesOffTheAdminPort) {
+  StackOptions o = options();
+  o.admin_tcp = Endpoint{Ipv4(127, 0, 0, 1), 0};
+  Stack stack(o);
+  stack.start();
+  std::uint16_t port = 0;
+  for (const StackListener& l : stack.listeners())
+    if (l.service == "admin") port = l.bound.port;
+  const auto status = [&](const std::string& request, const std::string& fields) {
+    asio::io_context io;
+    asio::ip::tcp::socket socket(io);
+    socket.connect({asio::ip::make_address("127.0.0.1"), port});
+    asio::write(socket, asio::buffer(request + " HTTP/1.1\r\nConnection: close\r\n" + fields + "\r\n"));
+    std::string reply;
+    boost::system::error_code eof;
+    asio::read(socket, asio::dynamic_buffer(reply), eof);
+    return reply.substr(9, 3);
+  };
+  for (const char* host :
+       {"localhost", "LOCALHOST:8080", "127.0.0.1", "127.0.0.2:80", "[::1]:80", "[::1]", "a.localhost"})
+    EXPECT_EQ(status("GET /status", std::string("Host: ") + host + "\r\n"), "200") << host;
+  for (const char* host : {"", "evil.example.com", "192.0.2.1:80", "[2001:db8::1]", "127.0.0.1.evil.example.com",
+                           "localhost.evil.example.com", "[", "[]", ":80"})
+    EXPECT_EQ(status("GET /status", std::string("Host: ") + host + "\r\n"), "403") << host;
+  EXPECT_EQ(status("GET /status", ""), "403");
+  const std::string host = "Host: localhost\r\n";
+  EXPECT_EQ(status("POST /reload", host), "200");
+  EXPECT_EQ(status("POST /reload", host + "Content-Type: application/json\r\n"), "200");
+  EXPECT_EQ(status("POST /reload", host + "Origin: http://localhost\r\n"), "403");
+  EXPECT_EQ(status("POST /drain", host + "Origin: null\r\n"), "403");
+  for (const char* type : {"text/plain", "Text/Plain; charset=utf-8", "application/x-www-form-urlencoded",
+                           "multipart/form-data; boundary=a"})
+    EXPECT_EQ(status("POST /drain", host + "Content-Type: " + type + "\r\n"), "403") << type;
+  EXPECT_FALSE(stack.is_draining());
+  EXPECT_EQ(stack.stats().reloads, 2u);
 }
 
 TEST_F(StackTest, WarnsThatAnEngineKeepsItsLimits) {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <pybind11/pybind11.h>
+
+/// When the interpreter ends, CPython ends every other thread that asks for the GIL where it stands, and from C++ code
+/// that takes the whole process with it. So threads that come back to Python then are held for ever instead; the
+/// process ends without them.
+namespace hcpnet::python {
+
+/// A stretch of C++ code that runs Python code, or returns to it. Made and ended with the GIL held; the end of the
+/// interpreter waits for it.
+class PythonCall {
+ public:
+  /// Throws UseError once the interpreter ends.
+  PythonCall();
+  ~PythonCall();
+  PythonCall(const PythonCall&) = delete;
+  PythonCall& operator=(const PythonCall&) = delete;
+};
+
+/// A stretch without the GIL. Its end does not return once the interpreter ends, but on the thread that ends it.
+class WithoutGil {
+ public:
+  WithoutGil();
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// Whether the interpreter ends: then no callback is made any more.
+[[nodiscard]] bool is_interpreter_ending();
+
+/// From now on no thread but this one gets into Python code through us; waits for those that are there, a few seconds
+/// at most: who comes later is held. Needs the GIL.
+void begin_interpreter_end();
+
+}  // namespace hcpnet::python

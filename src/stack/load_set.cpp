@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stack/load_set.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hcpnet {
+namespace {
+
+bool are_equal(const std::vector<spec::SourceText>& a, const std::vector<spec::SourceText>& b) {
+  return std::ranges::equal(
+      a, b, [](const spec::SourceText& x, const spec::SourceText& y) { return x.name == y.name && x.text == y.text; });
+}
+
+bool are_equal(const SourceFiles& a, const SourceFiles& b) {
+  return are_equal(a.specs, b.specs) && are_equal(a.observed, b.observed) && are_equal(a.endpoints, b.endpoints);
+}
+
+Result<std::shared_ptr<const SourceFiles>, Diagnostics> read_files(const LoadRequest& request) {
+  if (request.stdin_files) return request.stdin_files;
+  Diagnostics problems;
+  auto files =
+      std::make_shared<SourceFiles>(read_source_files(request.files, request.observed, request.endpoints, problems));
+  if (problems.has_errors()) return problems;
+  files->specs.insert(files->specs.end(), request.texts.begin(), request.texts.end());
+  return std::shared_ptr<const SourceFiles>(std::move(files));
+}
+
+}  // namespace
+
+bool uses_stdin(const LoadRequest& request) {
+  const auto has_it = [](const std::vector<std::string>& paths) {
+    return std::ranges::find(paths, "-") != paths.end();
+  };
+  return has_it(request.files) || has_it(request.observed) || has_it(request.endpoints);
+}
+
+Result<StackConfig, Diagnostics> make_served_config(const CheckedFiles& checked, const ServedParts& serve,
+                                                    const Surroundings& surroundings) {
+  auto config = make_stack_config(checked.set, checked.observed, surroundings);
+  if (!config) return config;
+  if (!serve.dhcp) config->dhcp = {};
+  if (!serve.dns) {
+    config->dns.clear();
+    config->proxies_by_dns.clear();
+  }
+  if (!serve.proxy) config->proxies.clear();
+  // Objects may change their places in the files.
+  std::ranges::stable_sort(config->dns, {}, &DnsServerConfig::owner);
+  std::ranges::stable_sort(config->proxies, {}, &ProxyServerConfig::owner);
+  return config;
+}
+
+Result<std::shared_ptr<LoadedSet>, Diagnostics> load_set(const LoadRequest& request) {
+  auto files = read_files(request);
+  if (files.has_error()) return files.error();
+  auto loaded = std::make_shared<LoadedSet>();
+  loaded->files = *files;
+  loaded->is_served = request.served && are_equal(*loaded->files, *request.served);
+  if (loaded->is_served) return loaded;
+  auto checked = check_files(*loaded->files);
+  if (checked.has_error()) return checked.error();
+  auto config = make_served_config(*checked, request.serve, request.surroundings);
+  if (config.has_error()) return config.error();
+  loaded->checked = std::move(*checked);
+  loaded->config = std::move(*config);
+  return loaded;
+}
+
+}  // namespace hcpnet

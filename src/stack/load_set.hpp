@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <hcpnet/stack.hpp>
+#include <hcpnet/stack/config.hpp>
+#include <hcpnet/stack/files.hpp>
+#include <memory>
+
+namespace hcpnet {
+
+/// What a set is read and built from, all of it by value: that may happen on any thread.
+struct LoadRequest {
+  std::vector<std::string> files, observed, endpoints;
+  std::vector<spec::SourceText> texts;
+  ServedParts serve;
+  Surroundings surroundings;
+  std::shared_ptr<const SourceFiles> stdin_files;  ///< what was read at start: standard input can be read once only
+  std::shared_ptr<const SourceFiles> served;       ///< texts equal to these are not looked into; null: always
+};
+
+/// Everything about a set, up to what the servers are told.
+struct LoadedSet {
+  std::shared_ptr<const SourceFiles> files;
+  bool is_served = false;  ///< the same texts as LoadRequest::served; what follows is empty then
+  CheckedFiles checked;
+  StackConfig config;
+};
+
+[[nodiscard]] bool uses_stdin(const LoadRequest& request);
+
+/// Reads, parses, checks and builds; takes seconds where much was observed. Throws nothing but std::bad_alloc.
+[[nodiscard]] Result<std::shared_ptr<LoadedSet>, Diagnostics> load_set(const LoadRequest& request);
+
+/// The configuration of what this process serves.
+[[nodiscard]] Result<StackConfig, Diagnostics> make_served_config(const CheckedFiles& checked, const ServedParts& serve,
+                                                                  const Surroundings& surroundings);
+
+}  // namespace hcpnet

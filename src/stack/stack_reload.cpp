@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// A reload: the set is loaded on a thread beside the one that serves, then compared, prepared and committed on that
+// one.
+//   none --request--> loading --loaded--> applied or refused; who asks meanwhile shares the next one
+#include <algorithm>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
+#include <utility>
+
+#include "runtime/error_text.hpp"
+#include "stack/stack_impl.hpp"
+
+namespace hcpnet {
+namespace {
+
+Diagnostic unchangeable(const std::string& owner, const std::string& what) {
+  Diagnostic d;
+  d.code = "needs-restart";
+  d.message = owner + ": " + what + " can't change while running; restart to apply";
+  return d;
+}
+
+Diagnostics not_running() {
+  Diagnostic d;
+  d.code = "not-running";
+  d.message = "reload: the stack is not running; it reads its files when it starts";
+  Diagnostics problems;
+  problems.add(std::move(d));
+  return problems;
+}
+
+Diagnostic server_refused(const std::string& owner, const std::exception& why) {
+  Diagnostic d;
+  d.code = "refused-by-server";
+  d.message = owner + ": " + runtime::error_text(why);
+  return d;
+}
+
+template <class Range, class Key>
+std::set<std::string> keys_of(const Range& range, Key key) {
+  std::set<std::string> keys;
+  for (const auto& item : range) keys.insert(key(item));
+  return keys;
+}
+
+std::set<std::string> dns_listeners(const dns::Config& config) {
+  return keys_of(config.listeners, [](const Endpoint& e) { return e.to_string(); });
+}
+
+Result<std::shared_ptr<LoadedSet>, Diagnostics> try_load(const LoadRequest& request) try {
+  return load_set(request);
+} catch (const std::exception& e) {
+  Diagnostics problems;
+  problems.add(server_refused("reload", e));
+  return problems;
+}
+
+}  // namespace
+
+LoadRequest Stack::Impl::load_request() const {
+  return {options.files, options.observed, options.endpoints, options.texts,
+          options.serve, surroundings_,    stdin_files_,      nullptr};
+}
+
+/// While the caller waits. What is being loaded meanwhile may be older: it is loaded again.
+Result<void, Diagnostics> Stack::Impl::reload_now() {
+  if (state != State::running) return not_running();
+  ++load_generation_;
+  if (watcher_) watcher_->rearm();
+  return apply(try_load(load_request()));
+}
+
+void Stack::Impl::reload(Reloaded done) {
+  if (state != State::running) return done(not_running());
+  next_reload_.is_asked_for = true;
+  next_reload_.waiting.push_back(std::move(done));
+  if (!is_loading_) start_load();
+}
+
+void Stack::Impl::on_files_changed() {
+  if (state != State::running) return;
+  next_reload_.is_due = true;
+  if (!is_loading_) start_load();
+}
+
+void Stack::Impl::start_load() {
+  Reload now = std::exchange(next_reload_, {});
+  LoadRequest request = load_request();
+  if (!now.is_asked_for) request.served = served_->files;
+  if (watcher_) watcher_->rearm();
+  if (!loader_) loader_.emplace(1);
+  is_loading_ = true;
+  current_reload_ = std::move(now);
+  // The embedder's context has something to wait for as long as this lasts.
+  const auto home = boost::asio::prefer(io.get_executor(), boost::asio::execution::outstanding_work.tracked);
+  boost::asio::post(
+      *loader_, [weak = weak_from_this(), home, request = std::move(request), generation = load_generation_]() mutable {
+        auto loaded = try_load(request);
+        request = {};  // large texts end here, not on the thread that serves
+        boost::asio::post(home, [weak = std::move(weak), loaded = std::move(loaded), generation]() mutable {
+          if (const auto self = weak.lock()) self->on_loaded(std::move(loaded), generation);
+        });
+      });
+}
+
+void Stack::Impl::on_loaded(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded, std::uint64_t generation) {
+  is_loading_ = false;
+  if (state != State::running) {
+    refuse_waiting();
+    if (state == State::stopping) note_stopped();
+    return;
+  }
+  if (generation != load_generation_) {  // what it was built from has changed
+    next_reload_.take_over(std::exchange(current_reload_, {}));
+    return start_load();
+  }
+  const auto result = apply(std::move(loaded));
+  for (const Reloaded& done : std::exchange(current_reload_.waiting, {})) done(result);
+  if (state == State::running && !is_loading_ && (next_reload_.is_asked_for || next_reload_.is_due)) start_load();
+}
+
+void Stack::Impl::refuse_waiting() {
+  next_reload_.take_over(std::exchange(current_reload_, {}));
+  const Reload refused = std::exchange(next_reload_, {});
+  for (const Reloaded& done : refused.waiting) done(not_running());
+}
+
+/// Nothing changes before everything that can fail has been done.
+Result<void, Diagnostics> Stack::Impl::apply(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded) {
+  if (loaded.has_error()) return refuse_reload(loaded.error());
+  const std::shared_ptr<LoadedSet> next = *loaded;
+  if (next->is_served) {
+    end_difference();
+    return {};
+  }
+  auto prepared = try_prepare(std::move(next->config));
+  if (prepared.has_error()) return refuse_reload(prepared.error());
+  auto before = std::exchange(served_, next);
+  commit(std::move(*prepared));
+  if (loader_) boost::asio::post(*loader_, [before = std::move(before)] {});  // to take it apart takes its time
+  ++reloads;
+  last_reload = {options.clock->system_now(), true, warnings};
+  end_difference();
+  log.info("reloaded", {{"warnings", std::to_string(warnings.warning_count())}});
+  notify({StackEvent::Kind::reloaded, {}, warnings});
+  resolve_proxies();
+  return {};
+}
+
+Result<void, Diagnostics> Stack::Impl::refuse_reload(Diagnostics why) {
+  ++reloads_refused;
+  last_reload = {options.clock->system_now(), false, why};
+  do_files_differ = true;
+  for (const Diagnostic& d : why)
+    log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
+  notify({StackEvent::Kind::reload_refused, {}, why});
+  return why;
+}
+
+void Stack::Impl::end_difference() {
+  if (std::exchange(do_files_differ, false)) log.info("the files are again what is served");
+}
+
+Result<Stack::Impl::Prepared, Diagnostics> Stack::Impl::try_prepare(StackConfig config) try {
+  if (Diagnostics fixed = find_unchangeable(config); fixed.has_errors()) return fixed;
+  return prepare(std::move(config));
+} catch (const std::exception& e) {
+  Diagnostics problems;
+  problems.add(server_refused("reload", e));
+  return problems;
+}
+
+/// Which servers there are, and where they listen, is decided at start.
+Diagnostics Stack::Impl::find_unchangeable(const StackConfig& next) const {
+  Diagnostics problems;
+  const auto compare = [&](const std::string& what, const std::set<std::string>& now,
+                           const std::set<std::string>& then) {
+    for (const std::string& key : now)
+      if (!then.contains(key)) problems.add(unchangeable(key, what + " is gone from the files, and that it is served"));
+    for (const std::string& key : then)
+      if (!now.contains(key)) problems.add(unchangeable(key, what + " is new in the files, and that it is not served"));
+  };
+  const auto owner = [](const auto& item) { return item.owner; };
+  compare("the DNS server", keys_of(dns, owner), keys_of(next.dns, owner));
+  compare("the proxy", keys_of(proxies, owner), keys_of(next.proxies, owner));
+  const auto subnets_now =
+      dhcp ? keys_of(dhcp->bound(), [](const auto& b) { return b.subnet; }) : std::set<std::string>{};
+  compare("the DHCP server", subnets_now, keys_of(next.dhcp.subnets, [](const auto& s) { return s.name; }));
+  if (problems.has_errors()) return problems;
+
+  for (std::size_t i = 0; i < dns.size(); ++i)
+    if (dns_listeners(dns[i].server->config()) != dns_listeners(next.dns[i].config))
+      problems.add(unchangeable(dns[i].owner, "the DNS listen address"));
+  if (dhcp) {
+    for (const dhcp::BoundSubnet& bound : dhcp->bound()) {
+      const auto subnet = std::ranges::find(next.dhcp.subnets, bound.subnet, &dhcp::Subnet::name);
+      if (subnet->server_id != bound.server_id) problems.add(unchangeable(bound.subnet, "the DHCP server address"));
+      if (subnet->cidr != bound.cidr) problems.add(unchangeable(bound.subnet, "the network of the DHCP server"));
+    }
+    if (!dhcp->serves_networks_of(next.dhcp)) problems.add(unchangeable("DHCPv6", "the set of IPv6 networks"));
+  }
+  return problems;
+}
+
+/// The only step of a reload that may fail once the set is good. What was opened in vain is closed with the next one.
+Diagnostics Stack::Impl::open_new_listeners(const StackConfig& next) {
+  Diagnostics problems;
+  for (std::size_t i = 0; i < proxies.size(); ++i) {
+    try {
+      proxies[i].engine->prepare(next.proxies[i].table);
+    } catch (const boost::system::system_error& e) {
+      Diagnostic d;
+      d.code = "cannot-listen";
+      d.message = proxies[i].owner + ": " + e.what();
+      problems.add(std::move(d));
+    }
+  }
+  if (!problems.has_errors()) return problems;
+  for (const NamedProxy& proxy : proxies) proxy.engine->prepare(proxy.engine->table());
+  return problems;
+}
+
+/// An engine takes its limits at start.
+void Stack::Impl::warn_of_fixed_limits(const StackConfig& next) {
+  for (std::size_t i = 0; i < proxies.size(); ++i) {
+    if (proxies[i].limits == next.proxies[i].limits) continue;
+    Diagnostic d = unchangeable(proxies[i].owner,
+                                "one of inspectTimeoutSeconds, maxConnections, maxConnectionsPerSource, "
+                                "drainTimeoutSeconds, udpIdleTimeoutSeconds, workers, accessLog");
+    d.severity = Severity::warning;
+    warnings.add(std::move(d));
+  }
+  for (std::size_t i = 0; i < dns.size(); ++i) {
+    if (dns[i].workers == next.dns[i].workers) continue;
+    Diagnostic d = unchangeable(dns[i].owner, "workers");
+    d.severity = Severity::warning;
+    warnings.add(std::move(d));
+  }
+}
+
+/// Precondition: find_unchangeable() finds nothing. What a server refuses is an error with its owner's name.
+Result<Stack::Impl::Prepared, Diagnostics> Stack::Impl::prepare(StackConfig config) {
+  Prepared next;
+  Diagnostics problems;
+  for (std::size_t i = 0; i < dns.size(); ++i) {
+    try {
+      next.dns.push_back(dns[i].server->prepare(std::move(config.dns[i].config)));
+    } catch (const std::exception& e) {
+      problems.add(server_refused(dns[i].owner, e));
+    }
+  }
+  try {
+    if (dhcp) config.dhcp = dhcp->prepare(std::move(config.dhcp));
+  } catch (const std::exception& e) {
+    problems.add(server_refused("dhcp", e));
+  }
+  if (problems.has_errors()) return problems;
+  if (Diagnostics taken = open_new_listeners(config); taken.has_errors()) return taken;
+  next.config = std::move(config);
+  return next;
+}
+
+void Stack::Impl::commit(Prepared next) {
+  StackConfig& config = next.config;
+  adopt(config);
+  warn_of_fixed_limits(config);
+  for (std::size_t i = 0; i < proxies.size(); ++i) {
+    proxies[i].engine->replace(config.proxies[i].table);
+    proxies[i].workers = std::move(config.proxies[i].workers);
+  }
+  push_listeners();
+  for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->commit(std::move(next.dns[i]));
+  advertise(std::move(config.advertisements));
+  lease_clusters_.clear();
+  if (dhcp) {
+    dhcp->commit(std::move(config.dhcp));
+    for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
+  }
+  push_source_clusters();
+}
+
+}  // namespace hcpnet
