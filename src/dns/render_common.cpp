@@ -39,7 +39,7 @@ void Job::warn(const char* code, std::string message, std::string found) {
   out.warnings.add(finding(Severity::warning, code, std::move(message), std::move(found)));
 }
 
-std::vector<OrderedView> ordered_views(const Config& config) {
+std::vector<OrderedView> ordered_views(const Config& config, Overlap overlap) {
   std::vector<OrderedView> ordered;
   for (const View& view : config.views) {
     OrderedView one{&view, {}};
@@ -51,9 +51,9 @@ std::vector<OrderedView> ordered_views(const Config& config) {
                            [](const OrderedView& v) { return specificity(v.clauses.front().prefix); });
   for (std::size_t i = 0; i < ordered.size(); ++i)
     for (Clause& clause : ordered[i].clauses)
-      for (std::size_t later = i + 1; later < ordered.size(); ++later)
-        for (const Clause& other : ordered[later].clauses)
-          if (is_inside(other.prefix, clause.prefix)) clause.excluded.push_back(other.prefix);
+      for (std::size_t j = overlap == Overlap::first_wins ? i + 1 : 0; j < ordered.size(); ++j)
+        for (const Clause& other : ordered[j].clauses)
+          if (j != i && is_inside(other.prefix, clause.prefix)) clause.excluded.push_back(other.prefix);
   return ordered;
 }
 

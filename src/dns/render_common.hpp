@@ -31,9 +31,13 @@ struct OrderedView {
   const View* view = nullptr;
   std::vector<Clause> clauses;  ///< the longest prefix first
 };
-/// The most specific view first. A prefix excludes only what a later view claims inside it: with the usual views
-/// nothing.
-[[nodiscard]] std::vector<OrderedView> ordered_views(const Config& config);
+/// Whether the clauses of two views may hold the same client.
+enum class Overlap : std::uint8_t {
+  first_wins,  ///< yes: a prefix excludes only what a later view claims inside it: with the usual views nothing
+  none,
+};
+/// The most specific view first.
+[[nodiscard]] std::vector<OrderedView> ordered_views(const Config& config, Overlap overlap = Overlap::first_wins);
 
 /// A zone's names, the empty ones between owners and apex too, in canonical order: parents come before children.
 using Nodes = std::map<Name, std::vector<const RRset*>>;

@@ -312,7 +312,7 @@ void coredns(Job& job) {
   std::string text = "# " + std::string(kNotice);
   bool is_first = true;
   for (const Port& port : ports_of(job)) {
-    for (const OrderedView& view : ordered_views(job.config)) {
+    for (const OrderedView& view : ordered_views(job.config, Overlap::none)) {
       text += '\n' + keys(job, *view.view, port.number) + "{\n    view " + safe_word(view.view->name) +
               " {\n        expr " + expression(view) + "\n    }\n";
       if (!port.addresses.empty()) text += "    bind" + port.addresses + '\n';

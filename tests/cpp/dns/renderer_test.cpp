@@ -75,7 +75,8 @@ TEST(Render, AZoneWithoutDataIsAnErrorWhereItCantBeServfail) {
 TEST(RenderCoreDns, TheMostSpecificViewComesFirst) {
   const std::string text = corefile(test::two_clusters());
   const std::size_t vlan = text.find("view vlan {\n        expr incidr(client_ip(), '127.90.1.0/24')\n");
-  const std::size_t pod = text.find("view pod {\n        expr true\n");
+  const std::size_t pod = text.find("view pod {\n        expr (incidr(client_ip(), '0.0.0.0/0') && !incidr(client_ip(), "
+                                    "'127.90.1.0/24')) || incidr(client_ip(), '::/0')\n");
   ASSERT_NE(vlan, std::string::npos) << text;
   ASSERT_NE(pod, std::string::npos);
   EXPECT_LT(vlan, pod);
