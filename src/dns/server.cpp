@@ -90,6 +90,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
 
   void start(Config config);
   void make_workers();
+  bool adopt_sockets(const Endpoint& configured);
   void bind(const Endpoint& configured);
   std::shared_ptr<const Snapshot> prepare(Config config) const;
   void adopt(std::shared_ptr<const Snapshot> next);
@@ -182,7 +183,23 @@ void Server::Impl::make_workers() {
         }));
 }
 
+/// False: there are none for it.
+bool Server::Impl::adopt_sockets(const Endpoint& configured) {
+  if (!options.inherited) return false;
+  auto datagrams = options.inherited->take(SocketKind::datagram, configured);
+  auto streams = options.inherited->take(SocketKind::stream, configured);
+  if (datagrams.empty() || streams.empty()) return false;
+  udp.push_back(std::make_shared<UdpListener>(executor, configured, std::move(datagrams.front()), *this, *batch));
+  tcp.push_back(
+      std::make_shared<TcpListener>(executor, std::move(streams.front()), configured.address.is_v4(), sessions));
+  const Endpoint same_port{configured.address, udp.back()->port()};
+  for (const auto& worker : workers) worker->bind(same_port);
+  bound.push_back({configured, same_port});
+  return true;
+}
+
 void Server::Impl::bind(const Endpoint& configured) {
+  if (adopt_sockets(configured)) return;
   const auto mapped = options.port_map.find(configured.port);
   Endpoint wanted = configured;
   if (mapped != options.port_map.end()) wanted.port = mapped->second;
@@ -484,6 +501,16 @@ void Server::stop(std::function<void()> done) {
 
 std::vector<BoundListener> Server::listeners() const {
   return impl_->bound;
+}
+
+std::vector<ListeningSocket> Server::sockets() const {
+  std::vector<ListeningSocket> all;
+  for (std::size_t i = 0; i < impl_->udp.size() && i < impl_->bound.size(); ++i) {
+    const Endpoint& configured = impl_->bound[i].configured;
+    all.push_back({SocketKind::datagram, configured, impl_->udp[i]->descriptor()});
+    all.push_back({SocketKind::stream, configured, impl_->tcp[i]->descriptor()});
+  }
+  return all;
 }
 
 ServerStats Server::stats() const {

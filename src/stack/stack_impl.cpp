@@ -40,6 +40,15 @@ Diagnostics not_running() {
   return problems;
 }
 
+Diagnostics being_handed_over() {
+  Diagnostic d;
+  d.code = "being-handed-over";
+  d.message = "reload: another process is taking over; it has read the files itself";
+  Diagnostics problems;
+  problems.add(std::move(d));
+  return problems;
+}
+
 Diagnostic server_refused(const std::string& owner, const std::exception& why) {
   Diagnostic d;
   d.code = "refused-by-server";
@@ -115,14 +124,26 @@ void Stack::Impl::start() {
   files_ = read_files().value();
   checked_ = check_files(files_).value();
   StackConfig config = make_config(checked_).value();
+  std::vector<std::shared_ptr<const proxy::RouteTable>> tables;
+  auto takeover = connect_to_predecessor();  // outlives what is closed below: it goes on where we fail
   try {
+    if (takeover) takeover->receive_sockets(*options.inherited);
+    adopt(config);
+    bind_servers(config);
+    for (const ProxyServerConfig& p : config.proxies) tables.push_back(p.table);
+    if (takeover) takeover->ask_release();
     start_servers(std::move(config));
     start_http();
+    open_handover();
     if (options.watch) watch();
+    if (takeover) takeover->finish();
   } catch (...) {
     close();
     throw;
   }
+  options.inherited.reset();
+  for (std::size_t i = 0; i < proxies.size(); ++i) proxies[i].engine->start(tables[i]);
+  if (handover_) handover_->start();
   state = State::running;
   resolve_proxies();
   for (const StackListener& l : listeners())
@@ -130,45 +151,56 @@ void Stack::Impl::start() {
   for (const Diagnostic& warning : warnings) log.warning("spec", {{"warning", warning.to_string()}});
 }
 
-/// Every socket is bound before the first is served.
-void Stack::Impl::start_servers(StackConfig config) {
-  adopt(config);
+/// Every socket is bound before the first is served: the proxies open theirs here and start last.
+void Stack::Impl::bind_servers(const StackConfig& config) {
   for (const ProxyServerConfig& p : config.proxies) {
     proxy::EngineOptions engine = engine_options(p.limits);
     engine.access_log = options.access_log;
     engine.port_map = options.port_map;
     engine.clock = options.clock;
     engine.resolve = options.resolve;
+    engine.inherited = options.inherited;
     engine.log = Logger(options.log, "proxy");
     proxies.push_back(
         {p.owner, std::make_unique<proxy::Engine>(io.get_executor(), std::move(engine)), p.workers, p.limits});
-    proxies.back().engine->start(p.table);
+    proxies.back().engine->prepare(p.table);
   }
+}
+
+void Stack::Impl::start_servers(StackConfig config) {
   for (DnsServerConfig& d : config.dns) {
     dns::ServerOptions server;
     server.port_map = options.port_map;
     server.clock = options.clock;
+    server.inherited = options.inherited;
     server.log = Logger(options.log, "dns");
     dns.push_back({d.owner, std::make_unique<dns::Server>(io.get_executor(), std::move(server))});
     dns.back().server->start(std::move(d.config));
   }
-  if (!config.dhcp.subnets.empty()) {
-    if (options.state_dir.empty()) throw std::invalid_argument("DHCP needs a state directory for its leases");
-    dhcp::ServerOptions server;
-    server.database = options.state_dir + "/leases.db";
-    server.port_map = options.port_map;
-    server.clock = options.clock;
-    server.log = Logger(options.log, "dhcp");
-    server.on_event = [this](const dhcp::LeaseEvent& event) { on_lease(event); };
-    dhcp = std::make_unique<dhcp::Server>(io.get_executor(), std::move(server));
-    dhcp->start(std::move(config.dhcp));
-    for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
-  }
+  start_dhcp(std::move(config.dhcp));
+  start_advertiser(std::move(config.advertisements));
+  push_source_clusters();
+}
+
+void Stack::Impl::start_dhcp(dhcp::Config config) {
+  if (config.subnets.empty()) return;
+  if (options.state_dir.empty()) throw std::invalid_argument("DHCP needs a state directory for its leases");
+  dhcp::ServerOptions server;
+  server.database = options.state_dir + "/leases.db";
+  server.port_map = options.port_map;
+  server.clock = options.clock;
+  server.log = Logger(options.log, "dhcp");
+  server.on_event = [this](const dhcp::LeaseEvent& event) { on_lease(event); };
+  dhcp = std::make_unique<dhcp::Server>(io.get_executor(), std::move(server));
+  dhcp->start(std::move(config));
+  for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
+}
+
+void Stack::Impl::start_advertiser(std::vector<ra::Network> networks) {
   advertiser =
       std::make_unique<ra::Server>(io.get_executor(), ra::ServerOptions{options.clock, Logger(options.log, "ra")});
-  advertiser->start(config.advertisements);
-  advertisements_ = std::move(config.advertisements);
-  push_source_clusters();
+  advertiser->start(networks);
+  advertisements_ = std::move(networks);
 }
 
 void Stack::Impl::adopt(StackConfig& config) {
@@ -181,6 +213,7 @@ void Stack::Impl::adopt(StackConfig& config) {
 /// Nothing changes before everything that can fail has been done.
 Result<void, Diagnostics> Stack::Impl::reload() {
   if (state != State::running) return not_running();
+  if (handover_ && handover_->is_busy()) return being_handed_over();
   auto next = prepare_reload();
   if (next.has_error()) return refuse_reload(next.error());
   files_ = std::move(next->files);
@@ -452,7 +485,7 @@ void Stack::Impl::watch() {
 }
 
 void Stack::Impl::on_files_changed() {
-  if (state != State::running) return;
+  if (state != State::running || (handover_ && handover_->is_busy())) return;
   const auto files = read_files();
   const bool is_same = files && files->specs == files_.specs && files->observed == files_.observed &&
                        files->endpoints == files_.endpoints;
@@ -478,24 +511,37 @@ void Stack::Impl::drain() {
 void Stack::Impl::stop(std::function<void()> stopped) {
   if (stopped) on_stopped_.push_back(std::move(stopped));
   if (state == State::stopping) return;
+  if (state == State::handed_over) {
+    for (NamedProxy& p : proxies) p.engine->stop({});  // the end of its draining comes nearer
+    return;
+  }
   if (state != State::running) return finish();
   state = State::stopping;
+  handover_.reset();
   log.info("stopping: no more clients, tunnels and disk writes may finish");
+  end_servers(false);
+}
+
+void Stack::Impl::end_servers(bool is_patient) {
   stops_pending_ = dns.size() + proxies.size() + (dhcp ? 1 : 0) + 1;
   const auto one_done = [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self || --self->stops_pending_ > 0) return;
     boost::asio::post(self->io, [self] { self->finish(); });  // a server is not destroyed inside its own callback
   };
-  for (NamedProxy& p : proxies) p.engine->stop(one_done);
+  for (NamedProxy& p : proxies)
+    p.engine->stop(one_done,
+                   is_patient ? std::optional<std::chrono::milliseconds>(p.limits.drain_timeout) : std::nullopt);
   for (NamedDns& d : dns) d.server->stop(one_done);
   if (dhcp) dhcp->stop(one_done);
   boost::asio::post(io, one_done);  // with no server at all there is still an end to report
 }
 
 void Stack::Impl::finish() {
-  if (state == State::stopping) log.info("stopped");
+  const State before = state;
+  if (before == State::stopping || before == State::handed_over) log.info("stopped");
   close();
+  if (before == State::handed_over) notify({StackEvent::Kind::stopped, {}, {}});
   for (const auto& stopped : std::exchange(on_stopped_, {})) stopped();
 }
 
@@ -503,6 +549,7 @@ void Stack::Impl::close() {
   state = State::stopped;
   if (watcher_) watcher_->stop();
   watcher_.reset();
+  handover_.reset();
   if (next_resolve_) timers.cancel(*std::exchange(next_resolve_, {}));  // or the embedder's io_context stays busy
   admin_.reset();
   admin_tcp_.reset();

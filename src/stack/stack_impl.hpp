@@ -11,7 +11,9 @@
 #include <thread>
 
 #include "runtime/timer_queue.hpp"
+#include "stack/handover_server.hpp"
 #include "stack/http_server.hpp"
+#include "stack/takeover.hpp"
 #include "stack/watcher.hpp"
 
 namespace hcpnet {
@@ -41,7 +43,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
     CheckedFiles checked;
     Prepared prepared;
   };
-  enum class State : std::uint8_t { idle, running, stopping, stopped };
+  enum class State : std::uint8_t { idle, running, handed_over, stopping, stopped };
 
   // stack_impl.cpp
   void start();
@@ -85,7 +87,10 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   [[nodiscard]] Result<StackConfig, Diagnostics> make_config(const CheckedFiles& checked) const;
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
   [[nodiscard]] Diagnostics open_new_listeners(const StackConfig& next);
+  void bind_servers(const StackConfig& config);
   void start_servers(StackConfig config);
+  void start_dhcp(dhcp::Config config);
+  void start_advertiser(std::vector<ra::Network> networks);
   [[nodiscard]] Result<NextState, Diagnostics> prepare_reload();
   [[nodiscard]] Result<Prepared, Diagnostics> prepare(StackConfig config);
   void commit(Prepared next);
@@ -103,7 +108,17 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void resolve_proxies();
   void on_resolved(const std::string& name, const std::vector<Endpoint>& answer);
   void notify(const StackEvent& event) const;
+  /// `is_patient`: tunnels may last as long as their policy has them drain.
+  void end_servers(bool is_patient);
   void finish();
+
+  // stack_handover.cpp
+  [[nodiscard]] std::optional<Takeover> connect_to_predecessor();
+  void open_handover();
+  [[nodiscard]] std::vector<ListeningSocket> sockets() const;
+  void release(const std::function<void()>& released);
+  void take_back();
+  void hand_over();
 
   std::optional<SourceFiles> stdin_files_;  ///< "-" can be read once only
   std::vector<ra::Network> advertisements_;
@@ -116,6 +131,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   proxy::SourceClusters lease_clusters_;
   bool are_sources_stale_ = false;
   std::shared_ptr<FileWatcher> watcher_;
+  std::unique_ptr<HandoverServer> handover_;
+  bool is_released_ = false;  ///< what one process alone can have is a successor's, for now
   std::unique_ptr<HttpServer> admin_, admin_tcp_, observe_;
   std::optional<Endpoint> admin_tcp_bound_, observe_bound_;
   proxy::Resolve resolve_;
