@@ -98,9 +98,7 @@ spec: {{targetRef: {{kind: Infra, name: vlan}}, workers: {count}}}
 """
         self.hcpnet.network.write_text(NETWORK + policy)
 
-    def start(
-        self, *arguments: str, port_maps: list[str] = PORT_MAPS, wait: bool = True
-    ) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, port_maps: list[str] = PORT_MAPS, wait: bool = True) -> subprocess.Popen[str]:
         """Starts a process and waits until it says that it serves."""
         notify = self.hcpnet.folder / f"notify{len(self.logs)}.sock"
         log = self.hcpnet.folder / f"log{len(self.logs)}"
@@ -141,7 +139,7 @@ class Load:
         self.done = 0
         self.failures: list[str] = []
         self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._run) for _ in range(clients)]
+        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(clients)]
         for thread in self._threads:
             thread.start()
 
@@ -162,6 +160,12 @@ class Load:
         self._stop.set()
         for thread in self._threads:
             thread.join()
+
+    def __enter__(self) -> Load:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
 
 def stop(process: subprocess.Popen[str]) -> int:

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hcpnet_command import PORT_MAPS, Hcpnet
 from proxy_bed import Bed, Echo, Load, Tunnel, stop, wait_until
 from test_up import query
+
+StartLoad = Callable[[tuple[str, int]], Load]
 
 
 @pytest.fixture
@@ -27,6 +30,12 @@ def echo() -> Iterator[Echo]:
 @pytest.fixture
 def bed(hcpnet: Hcpnet, echo: Echo) -> Bed:
     return Bed(hcpnet, echo.port)
+
+
+@pytest.fixture
+def start_load() -> Iterator[StartLoad]:
+    with contextlib.ExitStack() as running:
+        yield lambda address: running.enter_context(Load(address))
 
 
 class Successor:
@@ -61,12 +70,12 @@ class Successor:
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, 1), (3, 3), (3, 2), (1, 3)], ids=str)
-def test_no_connection_is_lost(bed: Bed, before: int, after: int) -> None:
+def test_no_connection_is_lost(bed: Bed, start_load: StartLoad, before: int, after: int) -> None:
     bed.set_workers(before)
     old = bed.start()
     address, dns = bed.listener(), bed.hcpnet.bound("dns", 53)
     tunnels = [Tunnel(address) for _ in range(20)]
-    load = Load(address)
+    load = start_load(address)
     load.go_on()
     bed.set_workers(after)
     new = bed.start("--takeover")
@@ -117,10 +126,10 @@ def test_alone_where_nobody_runs(bed: Bed) -> None:
     Tunnel(bed.listener()).close()
 
 
-def test_the_old_one_goes_on_when_the_new_one_fails(bed: Bed) -> None:
+def test_the_old_one_goes_on_when_the_new_one_fails(bed: Bed, start_load: StartLoad) -> None:
     bed.start()
     address = bed.listener()
-    load = Load(address)
+    load = start_load(address)
     good = bed.hcpnet.network.read_text()
     bed.hcpnet.network.write_text(good.replace("gateway", "gatway"))
     assert bed.start("--takeover", wait=False).wait(timeout=30) == 1
@@ -139,10 +148,12 @@ def test_the_old_one_goes_on_when_the_new_one_fails(bed: Bed) -> None:
 
 
 @pytest.mark.parametrize("last_word", ["take 1", "release"])
-def test_a_new_process_that_is_killed_leaves_everything_to_the_old_one(bed: Bed, last_word: str) -> None:
+def test_a_new_process_that_is_killed_leaves_everything_to_the_old_one(
+    bed: Bed, start_load: StartLoad, last_word: str
+) -> None:
     bed.start()
     address = bed.listener()
-    load = Load(address)
+    load = start_load(address)
     successor = Successor(bed)
     sockets = successor.take_all()
     assert {s.split(" ")[1] for s in sockets} == {"stream", "datagram"}
@@ -267,8 +278,9 @@ def test_sockets_of_the_service_manager(bed: Bed) -> None:
             )
         bed.hcpnet.processes.append(process)
     wait_until(
-        lambda: process.poll() is not None
-        or bed.hcpnet("status", "--state-dir", str(bed.hcpnet.state)).returncode == 0,
+        lambda: (
+            process.poll() is not None or bed.hcpnet("status", "--state-dir", str(bed.hcpnet.state)).returncode == 0
+        ),
         "it does not serve",
     )
     assert process.poll() is None, log.read_text()
