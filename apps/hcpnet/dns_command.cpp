@@ -98,10 +98,10 @@ void print_json(const Json& body) {
   std::cout << body.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
-std::optional<DnsSource> dns_from_files(const FileArguments& files, const Surroundings& surroundings) {
+std::optional<DnsSource> dns_from_files(const FileArguments& files) {
   auto checked = files.check();
   if (!checked) return std::nullopt;
-  auto config = make_stack_config(checked->set, checked->observed, surroundings);
+  auto config = make_stack_config(checked->set, checked->observed, {});
   if (config.has_error()) {
     print(config.error());
     return std::nullopt;

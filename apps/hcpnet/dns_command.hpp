@@ -17,8 +17,7 @@ struct DnsSource {
   std::vector<DnsServerConfig> servers;
 };
 /// What the DNS servers of the files are told. Prints what is wrong and returns nullopt; prints warnings otherwise.
-[[nodiscard]] std::optional<DnsSource> dns_from_files(const FileArguments& files,
-                                                      const Surroundings& surroundings = {});
+[[nodiscard]] std::optional<DnsSource> dns_from_files(const FileArguments& files);
 /// The same of the running process, as far as its /zones page tells it: no listeners, no forwarding.
 [[nodiscard]] std::optional<std::vector<DnsServerConfig>> dns_from_process(const StateArguments& state);
 /// Prints JSON, whatever bytes are in it.

@@ -9,15 +9,15 @@
 #include <random>
 
 #include "command.hpp"
+#include "target_render.hpp"
 
 namespace hcpnet::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
-  FileArguments files;
-  std::string deployment = "one", format = "yaml", output_dir, link, image, coredns_image;
+struct Arguments : TargetArguments {
+  std::string deployment = "one", format = "yaml", link, image, coredns_image;
   std::vector<std::string> without;
 };
 
@@ -38,7 +38,7 @@ class FolderSwap {
     fs::remove_all(incomplete_, ignored);
   }
 
-  void write(const manifest::ManifestFile& file) {
+  void write(const RenderedFile& file) {
     std::ofstream stream(incomplete_ / file.name, std::ios::binary);
     stream << file.text;
     stream.close();
@@ -71,9 +71,9 @@ bool may_replace(const fs::path& folder) {
   });
 }
 
-std::vector<manifest::ManifestFile> to_files(const Arguments& a, const std::vector<nlohmann::json>& objects) {
+std::vector<RenderedFile> to_files(const Arguments& a, const std::vector<nlohmann::json>& objects) {
   if (a.format == "json") return {{"manifests.json", manifest::make_list(objects).dump(2) + '\n'}};
-  std::vector<manifest::ManifestFile> files = manifest::render_kustomize(objects);
+  std::vector<RenderedFile> files = manifest::render_kustomize(objects);
   if (a.format == "yaml") files.pop_back();  // kubectl would try to apply the list of files
   return files;
 }
@@ -111,38 +111,54 @@ int run(const Arguments& a) {
     return kProblems;
   }
   FolderSwap folder(a.output_dir);
-  for (const manifest::ManifestFile& file : to_files(a, built->objects)) folder.write(file);
+  for (const RenderedFile& file : to_files(a, built->objects)) folder.write(file);
   folder.commit();
   return kGood;
+}
+
+/// What only Kubernetes objects have.
+std::vector<CLI::Option*> add_object_options(CLI::App& command, Arguments& a) {
+  return {
+      command.add_option("--deployment", a.deployment, "one process, a pod for each server, or CoreDNS and Envoy")
+          ->check(CLI::IsMember({"one", "split", "coredns-envoy"}))
+          ->type_name("one|split|coredns-envoy"),
+      command.add_option("-o,--output", a.format, "form of the objects")
+          ->check(CLI::IsMember({"yaml", "json", "kustomize"}))
+          ->type_name("yaml|json|kustomize"),
+      command
+          .add_option("--link", a.link,
+                      "make the network attachments too, such as bridge:br-vlan7,vlan=7 or macvlan:eth1,mtu=1500")
+          ->type_name("TYPE:DEVICE"),
+      command.add_option("--image", a.image, "image of hcpnet")->type_name("IMAGE"),
+      command.add_option("--coredns-image", a.coredns_image, "image of CoreDNS")->type_name("IMAGE"),
+      command.add_option("--without", a.without, "leave out a kind that the cluster doesn't have; repeatable")
+          ->check(CLI::IsMember({"MultiNetworkPolicy", "SecurityContextConstraints", "ServiceMonitor"}))
+          ->type_name("KIND")
+          ->expected(1)
+          ->take_all(),
+  };
 }
 
 }  // namespace
 
 void add_render(CLI::App& app, int& status) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("render", "write the Kubernetes objects that run a set of files");
-  command->add_option("--deployment", a->deployment, "one process, a pod for each server, or CoreDNS and Envoy")
-      ->check(CLI::IsMember({"one", "split", "coredns-envoy"}))
-      ->type_name("one|split|coredns-envoy");
-  command->add_option("-o,--output", a->format, "form of the objects")
-      ->check(CLI::IsMember({"yaml", "json", "kustomize"}))
-      ->type_name("yaml|json|kustomize");
+  CLI::App* command =
+      app.add_subcommand("render", "write the Kubernetes objects that run a set of files, or another program's files");
+  CLI::Option* target =
+      command
+          ->add_option("--target", a->target,
+                       "instead of objects the configuration of another program: envoy, haproxy, or one of dns render")
+          ->check(CLI::IsMember(all_targets()))
+          ->type_name("TARGET");
+  for (CLI::Option* option : add_target_options(*command, *a)) option->needs(target);
+  for (CLI::Option* option : add_object_options(*command, *a)) option->excludes(target);
   command
-      ->add_option("--output-dir", a->output_dir, "write files here, all or none; what an earlier run left is replaced")
+      ->add_option("--output-dir", a->output_dir,
+                   "write files here, all or none; objects of an earlier run are replaced")
       ->type_name("DIR");
-  command
-      ->add_option("--link", a->link,
-                   "make the network attachments too, such as bridge:br-vlan7,vlan=7 or macvlan:eth1,mtu=1500")
-      ->type_name("TYPE:DEVICE");
-  command->add_option("--image", a->image, "image of hcpnet")->type_name("IMAGE");
-  command->add_option("--coredns-image", a->coredns_image, "image of CoreDNS")->type_name("IMAGE");
-  command->add_option("--without", a->without, "leave out a kind that the cluster doesn't have; repeatable")
-      ->check(CLI::IsMember({"MultiNetworkPolicy", "SecurityContextConstraints", "ServiceMonitor"}))
-      ->type_name("KIND")
-      ->expected(1)
-      ->take_all();
   a->files.add_to(*command, true);
-  command->callback([a, &status] { status = run(*a); });
+  command->callback([a, &status] { status = a->target.empty() ? run(*a) : render_target(*a); });
 }
 
 }  // namespace hcpnet::app

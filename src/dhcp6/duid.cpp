@@ -24,7 +24,10 @@ std::optional<Duid> parse_duid(std::string_view text) {
   std::string bytes;
   const char separator = text.size() > 2 && (text[2] == ':' || text[2] == '-') ? text[2] : '\0';
   for (std::size_t i = 0; i < text.size(); i += 2) {
-    if (i > 0 && separator != '\0' && text[i++] != separator) return std::nullopt;
+    if (i > 0 && separator != '\0') {
+      if (text[i] != separator) return std::nullopt;
+      ++i;
+    }
     const std::string_view pair = text.substr(std::min(i, text.size()), 2);
     std::uint8_t byte = 0;
     const auto [end, error] = std::from_chars(pair.data(), pair.data() + pair.size(), byte, 16);

@@ -23,14 +23,42 @@ Forwarder::Forwarder(boost::asio::any_io_executor executor, std::shared_ptr<runt
   context_->executor = std::move(executor);
   context_->timers = timers_;
   context_->on_foreign_reply = [shared = counters_] { ++shared->foreign_replies; };
+  // Else each change of upstreams would leave its counters behind.
+  if (!forwarding_.resolv_conf)
+    std::erase_if(counters_->replies, [&](const auto& counted) { return !is_configured(counted.first); });
+}
+
+bool Forwarder::is_configured(const Endpoint& upstream) const noexcept {
+  const auto has = [&](const std::vector<Endpoint>& all) { return std::ranges::find(all, upstream) != all.end(); };
+  return has(forwarding_.upstreams) ||
+         std::ranges::any_of(forwarding_.zones, [&](const ZoneForwarding& zone) { return has(zone.upstreams); });
 }
 
 std::size_t Forwarder::answer_from_cache(const Query& query, Transport transport, std::span<std::uint8_t> out) {
   const runtime::TimerQueue::Time now = timers_->now();
-  const ReplyCache::Entry* entry = cache_.find(make_cache_key(query), now);
-  if (entry == nullptr) return 0;
+  const std::string key = make_cache_key(query);
+  ReplyCache::Entry* entry = cache_.find(key, now);
+  if (entry == nullptr || (!entry->is_fresh(now) && now >= entry->retry)) {
+    ++counters_->cache_misses;
+    return 0;
+  }
   ++counters_->cache_hits;
-  return render(entry->reply.get(), query, transport, entry->age_seconds(now), out);
+  if (!entry->is_fresh(now)) {
+    ++counters_->stale;
+    return entry->reply->render_stale(query, transport, out);
+  }
+  const std::size_t size = render(entry->reply.get(), query, transport, entry->age_seconds(now), out);
+  if (forwarding_.prefetch) prefetch_if_popular(query, key, *entry);
+  return size;
+}
+
+void Forwarder::prefetch_if_popular(const Query& query, const std::string& key, ReplyCache::Entry& entry) {
+  if (!entry.reply || ++entry.uses < kPopularUses) return;
+  if ((entry.expires - timers_->now()) * kPrefetchPart > entry.expires - entry.stored) return;
+  if (pending_.contains(key) || pending_.size() >= options_.max_pending) return;
+  entry.uses = 0;  // a failed attempt is not repeated by each query that follows
+  ++counters_->prefetches;
+  begin(query, key);
 }
 
 std::size_t Forwarder::ask(ByteView bytes, const Query& query, Transport transport, std::span<std::uint8_t> out,
@@ -45,13 +73,29 @@ std::size_t Forwarder::ask(ByteView bytes, const Query& query, Transport transpo
   if (const auto found = pending_.find(key); found != pending_.end()) {
     ++counters_->coalesced;
     found->second->waiters.push_back(std::move(waiter));
-  } else {
-    begin(query, std::move(key), std::move(waiter));
+    return 0;
   }
+  const PendingPtr pending = begin(query, std::move(key));
+  pending->waiters.push_back(std::move(waiter));
+  const ReplyCache::Entry* entry = cache_.find(pending->key, timers_->now());
+  if (entry == nullptr || !entry->reply) return 0;
+  pending->stale_timer = timers_->after(kStaleAfter, [weak = weak_from_this(), pending] {
+    if (const auto self = weak.lock()) self->on_stale_timer(pending);
+  });
   return 0;
 }
 
-void Forwarder::begin(const Query& query, std::string key, Waiter waiter) {
+/// The question stays in flight, for the cache; who asks the same meanwhile gets the stale answer at once.
+void Forwarder::on_stale_timer(const PendingPtr& pending) {
+  if (is_stopped_ || !pending_.contains(pending->key)) return;
+  ReplyCache::Entry* entry = cache_.find(pending->key, timers_->now());
+  if (entry == nullptr || !entry->reply) return;
+  entry->retry = pending->deadline;
+  const std::shared_ptr<const StoredReply> reply = entry->reply;
+  tell(*pending, reply.get(), Age::stale);
+}
+
+Forwarder::PendingPtr Forwarder::begin(const Query& query, std::string key) {
   const auto pending = std::make_shared<Pending>();
   pending->key = key;
   pending->question = {0,
@@ -59,43 +103,132 @@ void Forwarder::begin(const Query& query, std::string key, Waiter waiter) {
                        (query.flags & flag::kCheckingDisabled) != 0,
                        query.dnssec_ok,
                        true};
-  pending->waiters.push_back(std::move(waiter));
-  pending->upstreams = upstreams_now();
+  pending->upstreams = upstreams_for(query.name);
   pending->first_round = pending->upstreams.size();
   pending->deadline = timers_->now() + options_.deadline;
   pending_.emplace(std::move(key), pending);
-  if (pending->upstreams.empty()) {
+  if (pending->upstreams.empty())
     boost::asio::post(context_->executor, [self = shared_from_this(), pending] { self->give_up(pending); });
-    return;
-  }
-  ask_next(pending);
+  else
+    ask_next(pending);
+  return pending;
 }
 
-/// The configured ones, then those of resolv.conf, each once; those that were silent lately at the end.
-std::vector<Endpoint> Forwarder::upstreams_now() {
-  const runtime::TimerQueue::Time now = timers_->now();
-  std::vector<Endpoint> upstreams = forwarding_.upstreams;
-  if (forwarding_.resolv_conf) {
-    for (const Endpoint& server : resolv_conf_.servers(now)) {
-      if (options_.is_own_listener && options_.is_own_listener(server))
-        ++counters_->own_upstreams;
-      else if (std::ranges::find(upstreams, server) == upstreams.end())
-        upstreams.push_back(server);
-    }
+const ZoneForwarding* Forwarder::zone_of(const FoldedName& name) const noexcept {
+  const ZoneForwarding* longest = nullptr;
+  for (const ZoneForwarding& candidate : forwarding_.zones) {
+    const std::size_t labels = candidate.zone.label_count();
+    if (labels > name.label_count() || (longest != nullptr && longest->zone.label_count() >= labels)) continue;
+    const ByteView suffix = name.suffix(labels);
+    if (suffix.size() == candidate.zone.wire().size() && equals_folded(candidate.zone.wire().data(), suffix))
+      longest = &candidate;
   }
-  std::erase_if(suspected_until_, [&](const auto& suspect) { return suspect.second <= now; });
-  const auto is_suspect = [&](const Endpoint& upstream) { return suspected_until_.contains(upstream); };
-  std::vector<Endpoint> suspects;
-  std::ranges::copy_if(upstreams, std::back_inserter(suspects), is_suspect);
-  std::erase_if(upstreams, is_suspect);
-  upstreams.insert(upstreams.end(), suspects.begin(), suspects.end());
+  return longest;
+}
+
+bool Forwarder::is_responsible_for(const FoldedName& name) const noexcept {
+  return forwarding_.resolv_conf || !forwarding_.upstreams.empty() || zone_of(name) != nullptr;
+}
+
+/// The configured ones, then those of resolv.conf, each once.
+std::vector<Endpoint> Forwarder::general_upstreams() {
+  std::vector<Endpoint> upstreams = forwarding_.upstreams;
+  if (!forwarding_.resolv_conf) return upstreams;
+  for (const Endpoint& server : resolv_conf_.servers(timers_->now())) {
+    if (options_.is_own_listener && options_.is_own_listener(server))
+      ++counters_->own_upstreams;
+    else if (std::ranges::find(upstreams, server) == upstreams.end())
+      upstreams.push_back(server);
+  }
   return upstreams;
+}
+
+std::vector<Endpoint> Forwarder::upstreams_for(const FoldedName& name) {
+  const ZoneForwarding* zone = zone_of(name);
+  std::vector<Endpoint> upstreams = zone != nullptr ? zone->upstreams : general_upstreams();
+  order(upstreams);
+  return upstreams;
+}
+
+/// As the policy says; those that were silent lately at the end.
+void Forwarder::order(std::vector<Endpoint>& upstreams) {
+  if (upstreams.size() < 2) return;
+  if (forwarding_.policy == UpstreamPolicy::round_robin) {
+    const std::size_t first = next_turn_++ % upstreams.size();
+    std::ranges::rotate(upstreams, upstreams.begin() + static_cast<std::ptrdiff_t>(first));
+  } else if (forwarding_.policy == UpstreamPolicy::random) {
+    for (std::size_t i = upstreams.size() - 1; i > 0; --i) std::swap(upstreams[i], upstreams[random_.u64() % (i + 1)]);
+  }
+  std::ranges::stable_partition(upstreams, [&](const Endpoint& e) { return !suspects_.contains(e); });
+}
+
+void Forwarder::suspect(const Endpoint& upstream) {
+  const auto [known, is_new] = suspects_.try_emplace(upstream);
+  if (!is_new) return;
+  options_.log.warning("upstream is silent", {{"upstream", upstream.to_string()}});
+  known->second.next_probe = timers_->after(kSuspicion, [weak = weak_from_this(), upstream] {
+    if (const auto self = weak.lock()) self->probe(upstream);
+  });
+}
+
+/// Asks for the name servers of the root, which any resolver can answer or refuse.
+void Forwarder::probe(const Endpoint& upstream) {
+  const auto known = suspects_.find(upstream);
+  if (is_stopped_ || known == suspects_.end()) return;
+  const std::vector<Endpoint> general = general_upstreams();
+  if (!is_configured(upstream) && std::ranges::find(general, upstream) == general.end()) {
+    suspects_.erase(known);  // resolv.conf has changed
+    return;
+  }
+  ++counters_->probes;
+  const UpstreamQuestion question{random_.u16(), {0, 0, 2, 0, 1}, false, false, false, false};
+  known->second.probe = std::make_shared<UpstreamExchange>(
+      context_, upstream, question, [weak = weak_from_this(), upstream](const Result<Message>& result) {
+        if (const auto self = weak.lock()) self->on_probed(upstream, result.has_value());
+      });
+  known->second.probe->start(options_.upstream_timeout, timers_->now() + options_.deadline);
+}
+
+void Forwarder::trust(const Endpoint& upstream) {
+  const auto known = suspects_.find(upstream);
+  if (known == suspects_.end()) return;
+  timers_->cancel(known->second.next_probe);
+  if (known->second.probe) known->second.probe->cancel();
+  suspects_.erase(known);
+}
+
+void Forwarder::on_probed(const Endpoint& upstream, bool is_alive) {
+  trust(upstream);
+  if (is_alive)
+    options_.log.info("upstream answers again", {{"upstream", upstream.to_string()}});
+  else
+    suspect(upstream);
+}
+
+/// A forger has to guess the case of every letter too (draft-vixie-dnsext-dns0x20).
+void Forwarder::mix_case(UpstreamQuestion& question, const Endpoint& upstream) {
+  const auto plain = plain_case_until_.find(upstream);
+  if (plain != plain_case_until_.end() && plain->second <= timers_->now()) plain_case_until_.erase(plain);
+  if (!forwarding_.mix_case) return;
+  question.is_mixed_case = !plain_case_until_.contains(upstream);
+  constexpr std::size_t kTypeAndClassBytes = 4;
+  constexpr std::uint8_t kCaseBit = 0x20;
+  const std::size_t name_bytes = question.question.size() - kTypeAndClassBytes;
+  std::uint64_t coins = 0;
+  for (std::size_t i = 0; i < name_bytes; ++i) {
+    if (i % 64 == 0 && question.is_mixed_case) coins = random_.u64();
+    std::uint8_t& byte = question.question[i];
+    const std::uint8_t lower = fold(byte);  // label lengths are below 'A'
+    const bool is_letter = lower >= 'a' && lower <= 'z';
+    byte = is_letter && (coins >> (i % 64) & 1) != 0 ? static_cast<std::uint8_t>(lower ^ kCaseBit) : lower;
+  }
 }
 
 void Forwarder::ask_next(const PendingPtr& pending) {
   if (pending->next == pending->upstreams.size() || timers_->now() >= pending->deadline) return give_up(pending);
   const Endpoint upstream = pending->upstreams[pending->next++];
   pending->question.id = random_.u16();
+  mix_case(pending->question, upstream);
   ++counters_->forwarded;
   pending->exchange = std::make_shared<UpstreamExchange>(
       context_, upstream, pending->question, [self = shared_from_this(), pending, upstream](Result<Message> result) {
@@ -104,18 +237,36 @@ void Forwarder::ask_next(const PendingPtr& pending) {
   pending->exchange->start(options_.upstream_timeout, pending->deadline);
 }
 
+void Forwarder::note_reply(const Endpoint& upstream, const Result<Message>& result) {
+  if (counters_->replies.size() >= kMaxCounted && !counters_->replies.contains(upstream)) return;
+  std::map<std::string, std::uint64_t>& of_upstream = counters_->replies[upstream];
+  if (result)
+    ++of_upstream[to_string(result->rcode())];
+  else
+    ++of_upstream[result.error() == boost::asio::error::timed_out ? "timeout" : "error"];
+}
+
 void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, Result<Message> result) {
+  note_reply(upstream, result);
+  if (pending->exchange && pending->exchange->has_changed_case() && pending->question.is_mixed_case) {
+    ++counters_->case_changed;
+    plain_case_until_[upstream] = timers_->now() + kPlainCase;
+    if (!result) {
+      --pending->next;
+      return ask_next(pending);
+    }
+  }
   if (!result) {
     const error_code reason = result.error();
     options_.log.debug("upstream failed", {{"upstream", upstream.to_string()}, {"reason", reason.message()}});
     if (reason == boost::asio::error::timed_out) {
-      suspected_until_[upstream] = timers_->now() + kSuspicion;
+      suspect(upstream);
       // A datagram may just have been lost, so each gets a second chance when all others have had their first.
       if (pending->next <= pending->first_round) pending->upstreams.push_back(upstream);
     }
     return ask_next(pending);
   }
-  suspected_until_.erase(upstream);
+  trust(upstream);
   const Rcode rcode = result->rcode();
   if (rcode == Rcode::noerror || rcode == Rcode::nxdomain) return accept(pending, std::move(*result));
   if (rcode == Rcode::formerr && pending->question.has_edns && !result->edns) {
@@ -127,32 +278,47 @@ void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, R
 }
 
 void Forwarder::accept(const PendingPtr& pending, Message message) {
-  auto made = StoredReply::make(std::move(message));
+  const TtlBounds bounds{static_cast<std::uint32_t>(forwarding_.min_ttl.count()),
+                         static_cast<std::uint32_t>(forwarding_.max_ttl.count())};
+  auto made = StoredReply::make(std::move(message), bounds);
   if (!made) return ask_next(pending);
   const auto reply = std::make_shared<const StoredReply>(std::move(*made));
   pending_.erase(pending->key);
   const runtime::TimerQueue::Time now = timers_->now();
-  if (reply->lifetime_seconds() > 0)
-    cache_.put(pending->key, {reply, now, now + std::chrono::seconds(reply->lifetime_seconds())});
+  if (reply->lifetime_seconds() > 0) {
+    const runtime::TimerQueue::Time expires = now + std::chrono::seconds(reply->lifetime_seconds());
+    cache_.put(pending->key, {reply, now, expires, expires + forwarding_.serve_stale, now, 0});
+  }
   tell(*pending, reply.get());
 }
 
+/// A failure never takes the place of an answer that can still be used.
 void Forwarder::give_up(const PendingPtr& pending) {
   ++counters_->failures;
   pending_.erase(pending->key);
   const runtime::TimerQueue::Time now = timers_->now();
-  cache_.put(pending->key, {nullptr, now, now + kFailureLifetime});
+  ReplyCache::Entry* entry = cache_.find(pending->key, now);
+  if (entry != nullptr && entry->reply) {
+    entry->retry = now + kStaleRetry;
+    const std::shared_ptr<const StoredReply> reply = entry->reply;
+    return tell(*pending, reply.get(), Age::stale);
+  }
+  cache_.put(pending->key, {nullptr, now, now + kFailureLifetime, now + kFailureLifetime, now, 0});
   tell(*pending, nullptr);
 }
 
-void Forwarder::tell(Pending& pending, const StoredReply* reply) {
+void Forwarder::tell(Pending& pending, const StoredReply* reply, Age age) {
   const std::vector<Waiter> waiters = std::exchange(pending.waiters, {});
-  pending.exchange.reset();
+  timers_->cancel(pending.stale_timer);
+  if (!pending_.contains(pending.key)) pending.exchange.reset();
+  if (age == Age::stale) counters_->stale += waiters.size();
   counters_->pending -= waiters.size();
   for (const Waiter& waiter : waiters) {
     Query query;
     if (read_query(waiter.query, query)) continue;  // it was read before
-    waiter.later(ByteView(scratch_).first(render(reply, query, waiter.transport, 0, scratch_)));
+    const std::size_t size = age == Age::stale ? reply->render_stale(query, waiter.transport, scratch_)
+                                               : render(reply, query, waiter.transport, 0, scratch_);
+    waiter.later(ByteView(scratch_).first(size));
   }
 }
 
@@ -164,9 +330,15 @@ std::size_t Forwarder::render(const StoredReply* reply, const Query& query, Tran
 }
 
 void Forwarder::stop() {
+  is_stopped_ = true;
+  for (const auto& [upstream, suspect] : std::exchange(suspects_, {})) {
+    timers_->cancel(suspect.next_probe);
+    if (suspect.probe) suspect.probe->cancel();
+  }
   for (const auto& [key, pending] : std::exchange(pending_, {})) {
     counters_->pending -= pending->waiters.size();
     pending->waiters.clear();
+    timers_->cancel(pending->stale_timer);
     if (pending->exchange) pending->exchange->cancel();
     pending->exchange.reset();
   }

@@ -43,22 +43,40 @@ struct ForwarderCounters {
   std::uint64_t refused_limit = 0;    ///< queries beyond max_pending
   std::uint64_t own_upstreams = 0;    ///< upstreams left out because they are this server
   std::uint64_t pending = 0;          ///< now
+  std::uint64_t stale = 0;            ///< answers given after their time
+  std::uint64_t prefetches = 0;       ///< questions asked anew before the end of the answer's time
+  std::uint64_t probes = 0;           ///< questions to suspected upstreams, to see whether they answer again
+  std::uint64_t case_changed = 0;     ///< upstreams found not to keep the case of names
+  std::uint64_t cache_misses = 0;
+  std::map<Endpoint, std::map<std::string, std::uint64_t>> replies;  ///< by upstream and RCODE, or "timeout", "error"
 };
 
-/// Asks the upstreams, in their order, for what no zone owns, and remembers what they say.
+/// Asks the upstreams, as the policy says, for what no zone owns, and remembers what they say.
 ///
-/// An upstream that let a question time out is asked last for kSuspicion. A question that two clients ask at once goes
-/// out once; a loop of forwarders that leads back here thus ends in waiting for itself, and in SERVFAIL at the
-/// deadline. One thread.
+/// An upstream that let a question time out is asked last until a probe, sent every kSuspicion, is answered. A question
+/// that two clients ask at once goes out once; a loop of forwarders that leads back here thus ends in waiting for
+/// itself, and in SERVFAIL at the deadline. One thread.
 class Forwarder : public std::enable_shared_from_this<Forwarder> {
  public:
   /// RFC 9520 section 3.2: at least one second, at most five.
   static constexpr std::chrono::seconds kFailureLifetime{2};
   static constexpr std::chrono::seconds kSuspicion{10};
+  /// RFC 8767 section 5: after this a client gets the stale answer, and after a failure no new attempt for 30 s.
+  static constexpr std::chrono::milliseconds kStaleAfter{1'800};
+  static constexpr std::chrono::seconds kStaleRetry{30};
+  /// What has been asked for this often is fetched anew in the last tenth of its time.
+  static constexpr std::uint32_t kPopularUses = 2;
+  static constexpr int kPrefetchPart = 10;
+  /// Upstreams with counters of their own; those of resolv.conf come and go.
+  static constexpr std::size_t kMaxCounted = 64;
+  /// For how long an upstream that does not keep case is asked in plain case.
+  static constexpr std::chrono::hours kPlainCase{1};
 
   Forwarder(boost::asio::any_io_executor executor, std::shared_ptr<runtime::TimerQueue> timers, Forwarding forwarding,
             ForwarderOptions options, std::shared_ptr<ForwarderCounters> counters);
 
+  /// Whether anybody could be asked for the name.
+  [[nodiscard]] bool is_responsible_for(const FoldedName& name) const noexcept;
   /// From the cache; 0 when it is not there.
   [[nodiscard]] std::size_t answer_from_cache(const Query& query, Transport transport, std::span<std::uint8_t> out);
   /// Asks. `later` is called exactly once, never from here; or the result is a reply in `out` and `later` is dropped.
@@ -83,18 +101,38 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
     std::vector<Endpoint> upstreams;  ///< to be asked, in this order
     std::size_t next = 0;
     std::size_t first_round = 0;  ///< those after it are second attempts
+    runtime::TimerQueue::Id stale_timer;
     runtime::TimerQueue::Time deadline;
     std::shared_ptr<UpstreamExchange> exchange;
   };
   using PendingPtr = std::shared_ptr<Pending>;
 
-  std::vector<Endpoint> upstreams_now();
-  void begin(const Query& query, std::string key, Waiter waiter);
+  struct Suspect {
+    runtime::TimerQueue::Id next_probe;
+    std::shared_ptr<UpstreamExchange> probe;
+  };
+
+  /// Not just in resolv.conf.
+  bool is_configured(const Endpoint& upstream) const noexcept;
+  const ZoneForwarding* zone_of(const FoldedName& name) const noexcept;
+  std::vector<Endpoint> general_upstreams();
+  std::vector<Endpoint> upstreams_for(const FoldedName& name);
+  void order(std::vector<Endpoint>& upstreams);
+  void suspect(const Endpoint& upstream);
+  void trust(const Endpoint& upstream);
+  void probe(const Endpoint& upstream);
+  void on_probed(const Endpoint& upstream, bool is_alive);
+  PendingPtr begin(const Query& query, std::string key);
+  void prefetch_if_popular(const Query& query, const std::string& key, ReplyCache::Entry& entry);
+  void mix_case(UpstreamQuestion& question, const Endpoint& upstream);
+  void on_stale_timer(const PendingPtr& pending);
+  void note_reply(const Endpoint& upstream, const Result<Message>& result);
   void ask_next(const PendingPtr& pending);
   void on_result(const PendingPtr& pending, const Endpoint& upstream, Result<Message> result);
   void accept(const PendingPtr& pending, Message reply);
   void give_up(const PendingPtr& pending);
-  void tell(Pending& pending, const StoredReply* reply);
+  enum class Age : std::uint8_t { fresh, stale };
+  void tell(Pending& pending, const StoredReply* reply, Age age = Age::fresh);
   std::size_t render(const StoredReply* reply, const Query& query, Transport transport, std::uint32_t age_seconds,
                      std::span<std::uint8_t> out) const;
 
@@ -106,7 +144,10 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
   RandomSource random_;
   ReplyCache cache_;
   ResolvConfFile resolv_conf_;
-  std::map<Endpoint, runtime::TimerQueue::Time> suspected_until_;
+  std::map<Endpoint, Suspect> suspects_;
+  std::map<Endpoint, runtime::TimerQueue::Time> plain_case_until_;
+  std::size_t next_turn_ = 0;  ///< of round robin
+  bool is_stopped_ = false;
   std::unordered_map<std::string, PendingPtr> pending_;
   std::vector<std::uint8_t> scratch_;
 };

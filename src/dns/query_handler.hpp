@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <hcpnet/bytes.hpp>
@@ -35,6 +36,8 @@ class QueryHandler {
   /// The messages that answer a transfer which handle() has allowed.
   virtual std::shared_ptr<ZoneTransfer> begin_transfer(ByteView query, const IpAddress& client) = 0;
 
+  /// So many replies took so long, from the receipt of the queries.
+  virtual void on_replies(std::size_t count, std::chrono::nanoseconds time) noexcept = 0;
   /// Things that listeners see and only they can count.
   virtual void on_oversize() noexcept = 0;  ///< a datagram larger than any query we read
   virtual void on_send_failure() noexcept = 0;

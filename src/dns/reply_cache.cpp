@@ -40,10 +40,10 @@ std::size_t ReplyCache::Hash::operator()(std::string_view key) const noexcept {
   return hash ^ hash >> 32;
 }
 
-const ReplyCache::Entry* ReplyCache::find(std::string_view key, Time now) {
+ReplyCache::Entry* ReplyCache::find(std::string_view key, Time now) {
   const auto found = index_.find(key);
   if (found == index_.end()) return nullptr;
-  if (found->second->entry.expires <= now) {
+  if (found->second->entry.gone <= now) {
     erase(found->second);
     return nullptr;
   }

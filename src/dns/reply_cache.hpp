@@ -25,14 +25,18 @@ class ReplyCache {
     std::shared_ptr<const StoredReply> reply;  ///< null: no upstream had an answer (RFC 9520)
     Time stored;
     Time expires;
+    Time gone = expires;  ///< until then it is kept: between the two it is stale (RFC 8767)
+    Time retry = stored;  ///< a stale entry is used without asking before this
+    std::uint32_t uses = 0;
+    [[nodiscard]] bool is_fresh(Time now) const noexcept { return now < expires; }
     [[nodiscard]] std::uint32_t age_seconds(Time now) const noexcept;
   };
 
   /// `seed` keeps strangers from choosing names that collide.
   ReplyCache(std::size_t max_bytes, std::uint64_t seed);
 
-  /// The entry if it is still good at `now`; valid until the next call.
-  [[nodiscard]] const Entry* find(std::string_view key, Time now);
+  /// The entry if it is kept at `now`, fresh or stale; valid until the next call.
+  [[nodiscard]] Entry* find(std::string_view key, Time now);
   /// Replaces what is there. Not stored when it alone is larger than the cache.
   void put(std::string key, Entry entry);
 

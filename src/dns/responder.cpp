@@ -126,9 +126,9 @@ std::string_view to_string(DropReason reason) noexcept {
   return "unknown";
 }
 
-Response respond(ByteView bytes, const QueryContext& context, std::span<std::uint8_t> out) noexcept {
-  Query query;
-  if (const auto reason = read_query(bytes, query)) return {Response::Verdict::drop, *reason, {}, 0};
+namespace {
+
+Response respond_to(Query& query, const QueryContext& context, std::span<std::uint8_t> out) noexcept {
   const ReplyOptions options(query, context);
   query.reply_options = options.bytes();
   const CookieState cookie = options.cookie();
@@ -148,6 +148,16 @@ Response respond(ByteView bytes, const QueryContext& context, std::span<std::uin
   if (context.can_forward && query.recursion_desired())
     return {Response::Verdict::forward, {}, {}, 0, ReplyKind::answer, cookie};
   return reply_with(reply, Rcode::refused, cookie);
+}
+
+}  // namespace
+
+Response respond(ByteView bytes, const QueryContext& context, std::span<std::uint8_t> out) noexcept {
+  Query query;
+  if (const auto reason = read_query(bytes, query)) return {Response::Verdict::drop, *reason};
+  Response response = respond_to(query, context, out);
+  response.type = query.type;
+  return response;
 }
 
 std::size_t respond_with_error(ByteView bytes, Rcode rcode, const QueryContext& context,

@@ -17,8 +17,10 @@
 #include "dns/own_addresses.hpp"
 #include "dns/query.hpp"
 #include "dns/query_handler.hpp"
+#include "dns/query_log.hpp"
 #include "dns/random_source.hpp"
 #include "dns/rate_limiter.hpp"
+#include "dns/request_counters.hpp"
 #include "dns/server_cookies.hpp"
 #include "dns/snapshot.hpp"
 #include "dns/tcp_listener.hpp"
@@ -103,8 +105,12 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   void receive(ByteView query, const IpAddress& client, const ReplyLater& later);
 
   Handled handle(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out) override;
+  Handled answer(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out);
   Handled answer_from_cache(ByteView query, Transport transport, std::span<std::uint8_t> out);
   std::size_t forward(ByteView query, Transport transport, std::span<std::uint8_t> out, ReplyLater later) override;
+  void on_replies(std::size_t count, std::chrono::nanoseconds time) noexcept override {
+    requests.add_replies(count, time);
+  }
   void on_oversize() noexcept override { ++oversize; }
   void on_send_failure() noexcept override { ++send_failures; }
   void on_tcp_limit() noexcept override { ++tcp_limit; }
@@ -119,6 +125,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   /// nullopt: the reply may be sent, or the query forwarded.
   std::optional<Handled> hold_back(ByteView query, const QueryContext& context, const Response& response,
                                    std::span<std::uint8_t> out);
+  void log_query(const QueryRecord& record, ByteView query, ByteView reply) const;
 
   asio::any_io_executor executor;
   ServerOptions options;
@@ -135,6 +142,8 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   TcpSessions sessions;
   std::vector<std::shared_ptr<UdpListener>> udp;
   std::vector<std::shared_ptr<TcpListener>> tcp;
+  /// Inherited from a server with more workers.
+  std::vector<std::pair<Endpoint, std::shared_ptr<UdpListener>>> surplus;
   std::vector<std::unique_ptr<UdpWorker>> workers;  ///< besides the executor's thread
   std::vector<BoundListener> bound;
 
@@ -143,6 +152,8 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::array<std::uint64_t, kDropReasons> dropped{};
   std::vector<std::uint64_t> view_queries;  ///< by position in the snapshot
   std::uint64_t no_view = 0;
+  RequestCounters requests;
+  std::optional<QueryRecord> logged;                   ///< of the query that forward() will be called with
   std::map<std::string, std::uint64_t> earlier_views;  ///< of snapshots before
   std::array<std::uint64_t, 4> cookie_states{};        ///< by CookieState
   std::uint64_t transfers = 0;
@@ -171,6 +182,7 @@ void Server::Impl::start(Config config) {
     throw;
   }
   for (const auto& listener : udp) listener->start();
+  for (const auto& listener : surplus) listener.second->start();
   for (const auto& listener : tcp) listener->start();
   give_back_memory(snapshot->config);
 }
@@ -189,12 +201,18 @@ bool Server::Impl::adopt_sockets(const Endpoint& configured) {
   auto datagrams = options.inherited->take(SocketKind::datagram, configured);
   auto streams = options.inherited->take(SocketKind::stream, configured);
   if (datagrams.empty() || streams.empty()) return false;
-  udp.push_back(std::make_shared<UdpListener>(executor, configured, std::move(datagrams.front()), *this, *batch));
   tcp.push_back(
       std::make_shared<TcpListener>(executor, std::move(streams.front()), configured.address.is_v4(), sessions));
-  const Endpoint same_port{configured.address, udp.back()->port()};
-  for (const auto& worker : workers) worker->bind(same_port);
-  bound.push_back({configured, same_port});
+  // Each is read, or what waits in it would be lost; where there are more workers some read the same.
+  const std::size_t count = datagrams.size();
+  for (std::size_t i = count; i <= workers.size(); ++i)
+    datagrams.push_back(FileDescriptor::copy_of(datagrams[i - count].get()));
+  udp.push_back(std::make_shared<UdpListener>(executor, configured, std::move(datagrams.front()), *this, *batch));
+  for (std::size_t i = 1; i <= workers.size(); ++i) workers[i - 1]->adopt(configured, std::move(datagrams[i]));
+  for (std::size_t i = workers.size() + 1; i < datagrams.size(); ++i)
+    surplus.emplace_back(configured,
+                         std::make_shared<UdpListener>(executor, configured, std::move(datagrams[i]), *this, *batch));
+  bound.push_back({configured, {configured.address, udp.back()->port()}});
   return true;
 }
 
@@ -232,9 +250,13 @@ std::vector<Endpoint> Server::Impl::bound_endpoints() const {
 }
 
 void Server::Impl::refuse_own_upstreams(const Forwarding& wanted) const {
-  for (const Endpoint& upstream : wanted.upstreams)
-    if (is_own_endpoint(bound_endpoints(), upstream))
-      throw system_error(make_error_code(Errc::upstream_is_self), "dns: upstream " + upstream.to_string());
+  const auto refuse = [own = bound_endpoints()](const std::vector<Endpoint>& upstreams) {
+    for (const Endpoint& upstream : upstreams)
+      if (is_own_endpoint(own, upstream))
+        throw system_error(make_error_code(Errc::upstream_is_self), "dns: upstream " + upstream.to_string());
+  };
+  refuse(wanted.upstreams);
+  for (const ZoneForwarding& zone : wanted.zones) refuse(zone.upstreams);
 }
 
 std::shared_ptr<const Snapshot> Server::Impl::prepare(Config config) const {
@@ -276,6 +298,8 @@ void Server::Impl::use_forwarding(const Forwarding& wanted) {
 void Server::Impl::close() {
   for (const auto& worker : workers) worker->stop();
   for (const auto& listener : udp) listener->close();
+  for (const auto& listener : surplus) listener.second->close();
+  surplus.clear();
   for (const auto& listener : tcp) listener->close();
   udp.clear();
   tcp.clear();
@@ -289,10 +313,29 @@ void Server::Impl::close() {
 
 QueryHandler::Handled Server::Impl::handle(ByteView query, const IpAddress& client, Transport transport,
                                            std::span<std::uint8_t> out) {
+  if (!snapshot->config.query_log || !options.log.is_enabled()) return answer(query, client, transport, out);
+  QueryRecord record{client, transport, {}, options.clock->steady_now(), "none"};
+  if (const auto view = snapshot->views.find(client)) record.view = snapshot->views[*view].name();
+  const std::uint64_t hits = forwarding->cache_hits;
+  const Handled handled = answer(query, client, transport, out);
+  record.source = handled.bytes == 0 ? "none" : forwarding->cache_hits > hits ? "cache" : "zone";
+  if (handled.must_forward)
+    logged = record;  // forward() follows at once
+  else
+    log_query(record, query, out.first(handled.bytes));
+  return handled;
+}
+
+void Server::Impl::log_query(const QueryRecord& record, ByteView query, ByteView reply) const {
+  options.log.info("query", query_fields(record, query, reply, options.clock->steady_now()));
+}
+
+QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& client, Transport transport,
+                                           std::span<std::uint8_t> out) {
   ++queries[static_cast<std::size_t>(transport)];
   const auto position = snapshot->views.find(client);
   ++(position ? view_queries[*position] : no_view);
-  QueryContext context = snapshot->context(position, transport);
+  QueryContext context = snapshot->context(position, transport, client);
   if (snapshot->config.cookies && may_have_options(query)) {
     context.client = client;
     context.now = seconds_since_1970(*options.clock);
@@ -301,6 +344,7 @@ QueryHandler::Handled Server::Impl::handle(ByteView query, const IpAddress& clie
     context.client = client;
   }
   const Response response = respond(query, context, out);
+  requests.add_query(transport, client, response.type);
   ++cookie_states[static_cast<std::size_t>(response.cookie)];
   if (response.rcode == Rcode::refused && snapshot->config.transfer.is_enabled() && asks_for_transfer(query))
     return handle_transfer(query, context, client, out);
@@ -386,6 +430,11 @@ QueryHandler::Handled Server::Impl::answer_from_cache(ByteView bytes, Transport 
                                                       std::span<std::uint8_t> out) {
   Query query;
   if (read_query(bytes, query)) return {};  // respond() has read it before
+  if (!forwarder->is_responsible_for(query.name)) {
+    const std::size_t refused = respond_with_error(bytes, Rcode::refused, {nullptr, transport, true}, out);
+    count_reply(out.first(refused));
+    return {refused, false};
+  }
   const std::size_t size = forwarder->answer_from_cache(query, transport, out);
   if (size == 0) return {0, true};
   count_reply(out.first(size));
@@ -396,12 +445,20 @@ std::size_t Server::Impl::forward(ByteView bytes, Transport transport, std::span
   Query query;
   if (read_query(bytes, query)) return 0;  // respond() has read it before
   // Whoever holds this reply is told to drop it in close(), before this object ends.
-  auto counted = [this, later = std::move(later)](ByteView reply) {
+  auto record = std::exchange(logged, std::nullopt);
+  if (record) record->source = "upstream";
+  std::vector<std::uint8_t> asked;
+  if (record) asked.assign(bytes.begin(), bytes.end());
+  auto counted = [this, record, asked = std::move(asked), received = options.clock->steady_now(),
+                  later = std::move(later)](ByteView reply) {
     count_reply(reply);
+    requests.add_replies(1, options.clock->steady_now() - received);
+    if (record) log_query(*record, asked, reply);
     later(reply);
   };
   const std::size_t size = forwarder->ask(bytes, query, transport, out, std::move(counted));
   if (size > 0) count_reply(out.first(size));
+  if (size > 0 && record) log_query(*record, bytes, out.first(size));
   return size;
 }
 
@@ -451,6 +508,9 @@ ServerStats Server::Impl::stats() const {
   stats.dropped["tcp_limit"] = tcp_limit;
   stats.dropped["tcp_timeout"] = tcp_timeouts;
   stats.tcp_connections = sessions.open.size();
+  RequestCounters all = requests;
+  all += total.requests;
+  all.add_to(stats);
   add_forwarding(stats);
   return stats;
 }
@@ -463,6 +523,12 @@ void Server::Impl::add_forwarding(ServerStats& stats) const {
   stats.forward_failures = forwarding->failures;
   stats.cache_hits = forwarding->cache_hits;
   stats.coalesced = forwarding->coalesced;
+  stats.cache_misses = forwarding->cache_misses;
+  stats.stale_answers = forwarding->stale;
+  stats.prefetches = forwarding->prefetches;
+  stats.upstream_probes = forwarding->probes;
+  stats.case_changed = forwarding->case_changed;
+  for (const auto& [upstream, replies] : forwarding->replies) stats.upstream_replies[upstream.to_string()] = replies;
   stats.pending_forwards = forwarding->pending;
   if (!forwarder) return;
   stats.cache_entries = forwarder->cache().entries();
@@ -508,8 +574,11 @@ std::vector<ListeningSocket> Server::sockets() const {
   for (std::size_t i = 0; i < impl_->udp.size() && i < impl_->bound.size(); ++i) {
     const Endpoint& configured = impl_->bound[i].configured;
     all.push_back({SocketKind::datagram, configured, impl_->udp[i]->descriptor()});
+    for (const auto& worker : impl_->workers) all.push_back({SocketKind::datagram, configured, worker->descriptor(i)});
     all.push_back({SocketKind::stream, configured, impl_->tcp[i]->descriptor()});
   }
+  for (const auto& [configured, listener] : impl_->surplus)
+    all.push_back({SocketKind::datagram, configured, listener->descriptor()});
   return all;
 }
 

@@ -13,8 +13,11 @@ struct Snapshot {
   ViewSet views;
 
   /// What respond() is to know about a client of the view at `position`.
-  [[nodiscard]] QueryContext context(std::optional<std::size_t> position, Transport transport) const noexcept {
-    QueryContext context{position ? &views[*position] : nullptr, transport, config.forwarding.is_enabled()};
+  [[nodiscard]] QueryContext context(std::optional<std::size_t> position, Transport transport,
+                                     const IpAddress& client) const noexcept {
+    const ViewZones* view = position ? &views[*position] : nullptr;
+    QueryContext context{view, transport,
+                         config.forwarding.is_enabled() && view != nullptr && view->may_forward(client)};
     context.identity = &config.identity;
     return context;
   }

@@ -39,8 +39,10 @@ void shorten_ttl(std::uint8_t* at, std::uint32_t age_seconds) noexcept {
 
 }  // namespace
 
-std::optional<StoredReply> StoredReply::make(Message reply) {
+std::optional<StoredReply> StoredReply::make(Message reply, TtlBounds bounds) {
   StoredReply stored;
+  const std::uint32_t highest = std::min(bounds.max, kMaxTtl);
+  const std::uint32_t lowest = is_negative(reply) ? 0 : std::min(bounds.min, highest);
   std::vector<std::uint8_t> buffer(kMaxMessageBytes);
   MessageWriter writer(buffer);
   reply.edns.reset();
@@ -49,7 +51,7 @@ std::optional<StoredReply> StoredReply::make(Message reply) {
   std::uint8_t section = 0;
   for (auto* records : {&reply.answers, &reply.authority, &reply.additional}) {
     for (Record& record : *records) {
-      record.ttl = std::min(record.ttl, kMaxTtl);
+      record.ttl = std::clamp(record.ttl, lowest, highest);
       const std::size_t ttl_at = writer.record(record);
       stored.records_.push_back(
           {static_cast<std::uint16_t>(ttl_at), static_cast<std::uint16_t>(writer.size()), section});
@@ -60,12 +62,13 @@ std::optional<StoredReply> StoredReply::make(Message reply) {
   if (!writer.ok() || writer.size() > kMaxMessageBytes - kOptBytes) return std::nullopt;
   stored.message_.assign(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(writer.size()));
   stored.rcode_ = reply.rcode();
-  stored.lifetime_seconds_ = lifetime_of(reply);
+  stored.lifetime_seconds_ = std::min(lifetime_of(reply), highest);
   return stored;
 }
 
-std::size_t StoredReply::render(const Query& query, Transport transport, std::uint32_t age_seconds,
-                                std::span<std::uint8_t> out) const noexcept {
+template <class SetTtl>
+std::size_t StoredReply::write(const Query& query, Transport transport, std::span<std::uint8_t> out,
+                               SetTtl set_ttl) const noexcept {
   const std::size_t room = room_for_records(query, transport, out.size());
   SectionCounts counts{};
   std::uint16_t flags = flag::kRecursionAvailable;
@@ -80,8 +83,18 @@ std::size_t StoredReply::render(const Query& query, Transport transport, std::ui
   }
   std::copy_n(message_.begin(), size, out.begin());
   for (const Place& record : records_)
-    if (record.end <= size) shorten_ttl(out.data() + record.ttl_at, age_seconds);
+    if (record.end <= size) set_ttl(out.data() + record.ttl_at);
   return complete_reply(query, flags, rcode_, counts, out, size);
+}
+
+std::size_t StoredReply::render(const Query& query, Transport transport, std::uint32_t age_seconds,
+                                std::span<std::uint8_t> out) const noexcept {
+  return write(query, transport, out, [age_seconds](std::uint8_t* at) { shorten_ttl(at, age_seconds); });
+}
+
+std::size_t StoredReply::render_stale(const Query& query, Transport transport,
+                                      std::span<std::uint8_t> out) const noexcept {
+  return write(query, transport, out, [](std::uint8_t* at) { ByteWriter({at, 4}).u32(kStaleTtl); });
 }
 
 std::size_t StoredReply::memory_bytes() const noexcept {

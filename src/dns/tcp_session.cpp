@@ -89,7 +89,9 @@ bool TcpSession::handle_queries() {
 }
 
 bool TcpSession::handle_query(ByteView query) {
+  const auto begin = std::chrono::steady_clock::now();
   const auto handled = sessions_.handler.handle(query, client_, Transport::tcp, sessions_.scratch);
+  if (handled.bytes > 0) sessions_.handler.on_replies(1, std::chrono::steady_clock::now() - begin);
   if (handled.must_transfer) {
     transfer_ = sessions_.handler.begin_transfer(query, client_);
     return transfer_ != nullptr;

@@ -120,7 +120,11 @@ void UdpListener::wait() {
 void UdpListener::on_readable() {
   for (int i = 0; i < kMaxBatches; ++i) {
     const std::size_t received = receive();
-    send(answer(received));
+    const auto begin = std::chrono::steady_clock::now();
+    const std::size_t replies = answer(received);
+    send(replies);
+    // The clock is read twice for all of them: reading it for each would cost more than some answers.
+    if (replies > 0) handler_.on_replies(replies, std::chrono::steady_clock::now() - begin);
     if (received < UdpBatch::kMessages) break;
   }
   wait();

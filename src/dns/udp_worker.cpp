@@ -27,9 +27,9 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-/// Whether the reply depends on the counts of the rate limit or on the secrets of cookies.
+/// Whether the reply depends on the counts of the rate limit or on the secrets of cookies, or is logged.
 bool needs_state(ByteView bytes, const Config& config) noexcept {
-  if (config.rate_limit) return true;
+  if (config.rate_limit || config.query_log) return true;
   Query query;
   return config.cookies && may_have_options(bytes) && !read_query(bytes, query) && !query.cookie.empty();
 }
@@ -53,6 +53,7 @@ WorkerCounters& operator+=(WorkerCounters& sum, const WorkerCounters& more) {
   sum.oversize += more.oversize;
   sum.send_failures += more.send_failures;
   sum.handover_refused += more.handover_refused;
+  sum.requests += more.requests;
   return sum;
 }
 
@@ -61,6 +62,10 @@ UdpWorker::UdpWorker(boost::asio::any_io_executor server, Receive receive)
 
 void UdpWorker::bind(const Endpoint& at) {
   listeners_.push_back(std::make_shared<UdpListener>(io_.get_executor(), at, PortSharing::shared, *this, *batch_));
+}
+
+void UdpWorker::adopt(const Endpoint& at, FileDescriptor socket) {
+  listeners_.push_back(std::make_shared<UdpListener>(io_.get_executor(), at, std::move(socket), *this, *batch_));
 }
 
 void UdpWorker::start() {
@@ -96,10 +101,11 @@ QueryHandler::Handled UdpWorker::handle(ByteView query, const IpAddress& client,
   client_ = client;
   if (needs_state(query, snapshot_->config)) return {0, true};
   const auto position = snapshot_->views.find(client);
-  const Response response = respond(query, snapshot_->context(position, transport), out);
+  const Response response = respond(query, snapshot_->context(position, transport, client), out);
   if (response.verdict == Response::Verdict::forward || is_transfer(query, response, snapshot_->config))
     return {0, true};  // counted where it is answered
   ++counters_.queries;
+  counters_.requests.add_query(transport, client, response.type);
   ++(position ? counters_.views[*position] : counters_.no_view);
   if (response.verdict == Response::Verdict::drop) {
     ++counters_.dropped[static_cast<std::size_t>(response.drop_reason)];

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "dns/query_handler.hpp"
+#include "dns/request_counters.hpp"
 #include "dns/snapshot.hpp"
 #include "dns/udp_listener.hpp"
 
@@ -28,6 +29,7 @@ struct WorkerCounters {
   std::uint64_t no_view = 0;
   std::uint64_t oversize = 0;
   std::uint64_t send_failures = 0;
+  RequestCounters requests;
   std::uint64_t handover_refused = 0;  ///< dropped: too many were waiting for the server's thread
 };
 
@@ -56,6 +58,9 @@ class UdpWorker final : public QueryHandler {
 
   /// Before start(). Throws boost::system::system_error.
   void bind(const Endpoint& at);
+  void adopt(const Endpoint& at, FileDescriptor socket);
+  /// Of the listener that was bound or adopted at `position`.
+  [[nodiscard]] int descriptor(std::size_t position) const { return listeners_[position]->descriptor(); }
   /// After the first replace(). Throws std::system_error when there can be no more threads.
   void start();
   /// Returns what was counted of the views of the snapshot before.
@@ -69,6 +74,10 @@ class UdpWorker final : public QueryHandler {
   Handled handle(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out) override;
   std::size_t forward(ByteView query, Transport transport, std::span<std::uint8_t> out, ReplyLater later) override;
   std::shared_ptr<ZoneTransfer> begin_transfer(ByteView, const IpAddress&) override { return nullptr; }  // only TCP
+  void on_replies(std::size_t count, std::chrono::nanoseconds time) noexcept override {
+    const std::lock_guard lock(mutex_);  // the batch has let go of it
+    counters_.requests.add_replies(count, time);
+  }
   void on_oversize() noexcept override { ++counters_.oversize; }
   void on_send_failure() noexcept override { ++send_failures_; }
   void on_tcp_limit() noexcept override {}

@@ -87,6 +87,10 @@ void UpstreamExchange::on_datagram() {
   switch (reply.verdict) {
     case JudgedReply::Verdict::accepted:
       return finish(std::move(reply.message));
+    case JudgedReply::Verdict::case_changed:
+      has_changed_case_ = true;
+      context_->on_foreign_reply();
+      return ask_tcp();
     case JudgedReply::Verdict::truncated:
       return ask_tcp();
     case JudgedReply::Verdict::foreign:
@@ -137,6 +141,10 @@ void UpstreamExchange::read_message() {
 
 void UpstreamExchange::on_message() {
   JudgedReply reply = judge_reply(stream_, question_);
+  if (reply.verdict == JudgedReply::Verdict::case_changed && !reply.message.questions.empty() &&
+      (reply.message.flags & flag::kTruncated) == 0)
+    return finish(std::move(reply.message));
+  if (reply.verdict == JudgedReply::Verdict::accepted) has_changed_case_ = false;  // over UDP it was a forgery
   if (reply.verdict != JudgedReply::Verdict::accepted) return fail(Errc::malformed);
   finish(std::move(reply.message));
 }

@@ -40,6 +40,8 @@ class UpstreamExchange : public std::enable_shared_from_this<UpstreamExchange> {
   /// `timeout` holds for UDP, and anew for TCP; never beyond `deadline`.
   void start(std::chrono::milliseconds timeout, runtime::TimerQueue::Time deadline);
   void cancel() noexcept;
+  /// The upstream does not keep the case of names, as far as TCP, which is hard to forge, or its absence tells.
+  [[nodiscard]] bool has_changed_case() const noexcept { return has_changed_case_; }
 
  private:
   void ask_udp();
@@ -65,6 +67,7 @@ class UpstreamExchange : public std::enable_shared_from_this<UpstreamExchange> {
   boost::asio::ip::tcp::socket tcp_;
   std::array<std::uint8_t, 2> length_{};
   std::vector<std::uint8_t> stream_;  ///< the query with its length, then the reply
+  bool has_changed_case_ = false;
   bool is_done_ = false;
 };
 

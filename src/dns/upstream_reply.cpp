@@ -58,6 +58,12 @@ JudgedReply judge_reply(ByteView bytes, const UpstreamQuestion& asked) {
   if (!reader.ok() || id != asked.id || (flags & (flag::kResponse | flag::kOpcode)) != flag::kResponse) return {};
   const bool is_ours = questions == 1 && starts_with_question(reader.rest(), asked.question);
   if (!is_ours && !is_bare_error(flags, questions, reader.rest())) return {};
+  const bool has_case = !asked.is_mixed_case || !is_ours ||
+                        std::ranges::equal(reader.rest().first(asked.question.size()), asked.question);
+  if (!has_case) {
+    auto folded = parse_message(bytes);
+    return {Verdict::case_changed, folded ? std::move(*folded) : Message{}};
+  }
   if ((flags & flag::kTruncated) != 0) return {Verdict::truncated, {}};
   auto message = parse_message(bytes);
   if (!message) return {Verdict::truncated, {}};

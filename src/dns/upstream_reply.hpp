@@ -14,6 +14,7 @@ struct UpstreamQuestion {
   bool checking_disabled = false;
   bool dnssec_ok = false;
   bool has_edns = true;
+  bool is_mixed_case = false;  ///< the reply must have the name exactly as sent
 };
 [[nodiscard]] std::vector<std::uint8_t> encode_query(const UpstreamQuestion& question);
 
@@ -22,9 +23,10 @@ struct JudgedReply {
     foreign,    ///< not the reply to our question: forged, late or junk; keep waiting
     truncated,  ///< ours, but cut or damaged: to be asked again over TCP
     accepted,
+    case_changed,  ///< would be accepted or cut, but the name's case is not as sent: forged, or the upstream folds it
   };
   Verdict verdict = Verdict::foreign;
-  Message message;  ///< with Verdict::accepted
+  Message message;  ///< with Verdict::accepted, and case_changed when it could be read
 };
 /// RFC 5452 section 9: identifier and question must be ours; the address is seen to by the socket, which is connected.
 [[nodiscard]] JudgedReply judge_reply(ByteView bytes, const UpstreamQuestion& asked);

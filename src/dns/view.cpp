@@ -52,9 +52,15 @@ std::optional<IpAddress> address_after(const Cidr& cidr) noexcept {
 
 }  // namespace
 
+bool ViewZones::holds(const std::optional<std::vector<Cidr>>& list, const IpAddress& client) noexcept {
+  return !list || std::ranges::any_of(*list, [&](const Cidr& cidr) { return cidr.contains(client); });
+}
+
 Result<ViewZones> ViewZones::make(const View& view) {
   ViewZones made;
   made.name_ = view.name;
+  made.allowed_ = view.allowed;
+  made.forwarding_allowed_ = view.forwarding_allowed;
   made.zones_ = view.zones;
   made.slots_.resize(std::bit_ceil(2 * view.zones.size() + 1));
   for (const auto& zone : view.zones) {
@@ -117,7 +123,8 @@ Result<ViewSet> ViewSet::make(const std::vector<View>& views) {
 
 std::optional<std::size_t> ViewSet::find(const IpAddress& client) const noexcept {
   const auto after = std::ranges::upper_bound(ranges_, client, {}, &Range::first);
-  return after == ranges_.begin() ? std::nullopt : std::prev(after)->view;
+  const auto view = after == ranges_.begin() ? std::nullopt : std::prev(after)->view;
+  return view && views_[*view].is_allowed(client) ? view : std::nullopt;
 }
 
 }  // namespace hcpnet::dns

@@ -81,7 +81,7 @@ class UnitBuilder {
     if (unit_.dhcp) take_dhcp(w);
     if (unit_.dns) take_dns(w);
     if (unit_.proxy) take_proxy(w);
-    finish(std::move(w));
+    finish(w);
   }
 
   void add_split() {
@@ -89,12 +89,12 @@ class UnitBuilder {
     if (unit_.dns) {
       Workload w = hcpnet_workload(unit_.name("dns"), "dns", unit_.dns_image);
       take_dns(w);
-      finish(std::move(w));
+      finish(w);
     }
     if (unit_.proxy) {
       Workload w = hcpnet_workload(unit_.name("proxy"), "proxy", {});
       take_proxy(w);
-      finish(std::move(w));
+      finish(w);
     }
   }
 
@@ -107,7 +107,7 @@ class UnitBuilder {
   void add_dhcp() {
     Workload w = hcpnet_workload(unit_.name("dhcp"), "dhcp", unit_.dhcp_image);
     take_dhcp(w);
-    finish(std::move(w));
+    finish(w);
   }
 
   // --- programs
@@ -173,7 +173,7 @@ class UnitBuilder {
     w.ready_path = "/ready";
     w.ready_port = kReadyPort;
     take_dns(w);
-    finish(std::move(w));
+    finish(w);
   }
 
   /// CoreDNS puts environment variables in.
@@ -204,7 +204,7 @@ class UnitBuilder {
     w.command = {"envoy"};
     w.args = {"-c", "/etc/envoy/envoy.yaml"};
     take_proxy(w);
-    finish(std::move(w));
+    finish(w);
   }
 
   // --- parts
@@ -256,7 +256,7 @@ class UnitBuilder {
     return unit_.is_infra ? service_name(unit_.owner.name, suffix) : service_name(unit_.owner.name);
   }
 
-  void finish(Workload w) {
+  void finish(const Workload& w) {
     out_.push_back(service_account(unit_, w.account, w.component));
     out_.push_back(config_map(unit_, w.config_name, w.component, w.config));
     std::vector<Port> inside = w.ports;  // DHCP is for the VLAN alone

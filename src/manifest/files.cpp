@@ -6,8 +6,8 @@
 
 namespace hcpnet::manifest {
 
-std::vector<ManifestFile> render_kustomize(const std::vector<nlohmann::json>& objects) {
-  std::vector<ManifestFile> files;
+std::vector<RenderedFile> render_kustomize(const std::vector<nlohmann::json>& objects) {
+  std::vector<RenderedFile> files;
   nlohmann::json resources = nlohmann::json::array();
   const std::size_t digits = std::max<std::size_t>(2, std::to_string(objects.size()).size());
   for (std::size_t i = 0; i < objects.size(); ++i) {

@@ -76,7 +76,7 @@ class Lookup : public std::enable_shared_from_this<Lookup> {
     // Its handlers keep it, and this, until it is done.
     const auto exchange = std::make_shared<dns::UpstreamExchange>(
         context_->exchange, server, question_,
-        [self = shared_from_this()](Result<dns::Message> answer) { self->on_answer(answer); });
+        [self = shared_from_this()](const Result<dns::Message>& answer) { self->on_answer(answer); });
     exchange->start(kServerTimeout, deadline_);
   }
 

@@ -1,63 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <hcpnet/proxy/render_envoy.hpp>
+#include <hcpnet/text/yaml_writer.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 #include <utility>
+
+#include "proxy/envoy_parts.hpp"
 
 namespace hcpnet::proxy {
 namespace {
 
-using Json = nlohmann::json;
+using namespace envoy;
 
 constexpr std::uint32_t kConnectionBufferBytes = 64 * 1024;
-
-std::string seconds(std::chrono::milliseconds time) {
-  const auto whole = time.count() / 1000;
-  const auto rest = time.count() % 1000;
-  if (rest == 0) return std::to_string(whole) + 's';
-  std::string digits = std::to_string(1000 + rest).substr(1);
-  return std::to_string(whole) + '.' + digits + 's';
-}
-
-Json typed(const char* type, Json fields) {
-  fields["@type"] = std::string("type.googleapis.com/envoy.extensions.") + type;
-  return fields;
-}
-
-Json socket_address(const std::string& address, std::uint16_t port) {
-  return {{"socket_address", {{"address", address}, {"port_value", port}}}};
-}
-
-Json endpoint(const std::string& address, std::uint16_t port) {
-  return {{"endpoint", {{"address", socket_address(address, port)}}}};
-}
-
-Json cluster(const Backend& backend, std::uint32_t max_connections) {
-  Json endpoints = Json::array();
-  for (const Endpoint& e : backend.endpoints) endpoints.push_back(endpoint(e.address.to_string(), e.port));
-  const bool is_resolved = backend.endpoints.empty() && !backend.host.empty();
-  if (is_resolved) endpoints.push_back(endpoint(backend.host, backend.port));
-  Json json = {
-      {"name", backend.name},
-      {"type", is_resolved ? "STRICT_DNS" : "STATIC"},
-      {"connect_timeout", seconds(backend.connect_timeout)},
-      {"load_assignment",
-       {{"cluster_name", backend.name}, {"endpoints", Json::array({{{"lb_endpoints", endpoints}}})}}},
-      // Envoy stops at 1,024 unless told otherwise; the limit is the listener's.
-      {"circuit_breakers",
-       {{"thresholds",
-         Json::array({{{"max_connections", max_connections}, {"max_pending_requests", max_connections}}})}}},
-      {"upstream_connection_options", {{"tcp_keepalive", {{"keepalive_time", 60}, {"keepalive_interval", 20}}}}},
-  };
-  if (is_resolved) json["dns_lookup_family"] = "V4_PREFERRED";
-  return json;
-}
+const std::string kNotice = "# Made by `hcpnet render --target envoy`.\n";
 
 /// One client range in Envoy's form.
 Json prefix(const Cidr& range) {
   return {{"address_prefix", range.network().to_string()}, {"prefix_len", range.prefix_length()}};
+}
+
+Json network_filter(const char* name, const char* type, Json config) {
+  return {{"name", std::string("envoy.filters.network.") + name}, {"typed_config", typed(type, std::move(config))}};
+}
+
+/// Lets these clients in, or all but these.
+Json access_filter(const std::vector<Cidr>& clients, bool are_allowed) {
+  Json principals = Json::array();
+  for (const Cidr& client : clients) principals.push_back({{"direct_remote_ip", prefix(client)}});
+  Json policy = {{"permissions", Json::array({{{"any", true}}})}, {"principals", std::move(principals)}};
+  return network_filter(
+      "rbac", "filters.network.rbac.v3.RBAC",
+      {{"stat_prefix", "clients"},
+       {"rules", {{"action", are_allowed ? "ALLOW" : "DENY"}, {"policies", {{"clients", std::move(policy)}}}}}});
+}
+
+/// Whether `name`, a host name or a wildcard, is all below `pattern`.
+bool is_covered(const std::string& name, const std::string& pattern) {
+  return name == pattern || (pattern.starts_with("*.") && name.ends_with(pattern.substr(1)));
+}
+
+/// Those of `names` that a listener serves.
+std::vector<std::string> served(const std::vector<std::string>& names, const std::vector<std::string>& only) {
+  if (only.empty()) return names;
+  std::set<std::string> some;
+  for (const std::string& name : names)
+    for (const std::string& pattern : only) {
+      if (is_covered(name, pattern)) some.insert(name);
+      if (is_covered(pattern, name)) some.insert(pattern);
+    }
+  return {some.begin(), some.end()};
 }
 
 class EnvoyRenderer {
@@ -68,94 +63,230 @@ class EnvoyRenderer {
     for (const auto& [address, cluster] : workers) workers_[cluster].insert(Cidr(address, address.is_v4() ? 32 : 128));
   }
 
-  Json render() {
-    Json listeners = Json::array();
-    for (const auto& [address, port] : addresses()) listeners.push_back(listener(address, port));
-    Json clusters = Json::array();
-    for (const Backend& backend : config_.backends) clusters.push_back(cluster(backend, options_.max_connections));
-    if (options_.observe_port) {
-      listeners.push_back(observe_listener(*options_.observe_port));
-      clusters.push_back(admin_cluster());
+  Json listeners() {
+    Json all = Json::array();
+    for (const auto& [key, listener] : addresses()) {
+      const auto& [address, port, protocol] = key;
+      all.push_back(protocol == Protocol::udp ? udp_listener(address, port) : tcp_listener(address, *listener));
     }
+    if (options_.observe_port) all.push_back(observe_listener(*options_.observe_port));
+    return all;
+  }
+
+  Json clusters() {
+    std::set<std::vector<IpAddress>> dial_from;
+    for (const Listener& listener : config_.listeners) dial_from.insert(listener.dial_from);
+    if (dial_from.size() > 1) warn("listeners that dial from different addresses");
+    Json all = Json::array();
+    for (const Backend& backend : config_.backends) {
+      all.push_back(cluster(backend, options_.max_connections,
+                            dial_from.size() == 1 ? *dial_from.begin() : std::vector<IpAddress>{}));
+    }
+    if (options_.observe_port) all.push_back(admin_cluster());
+    return all;
+  }
+
+  /// Everything but listeners and clusters.
+  [[nodiscard]] Json frame() const {
     return {{"node", {{"id", options_.node}, {"cluster", options_.node}}},
             {"admin", {{"address", socket_address("127.0.0.1", options_.admin_port)}}},
-            {"static_resources", {{"listeners", std::move(listeners)}, {"clusters", std::move(clusters)}}},
             {"overload_manager", overload_manager()}};
   }
 
  private:
+  using Address = std::tuple<std::string, std::uint16_t, Protocol>;
   /// Address and port of each listener, in order, once.
-  [[nodiscard]] std::set<std::pair<std::string, std::uint16_t>> addresses() const {
-    std::set<std::pair<std::string, std::uint16_t>> all;
-    for (const Listener& l : config_.listeners)
-      all.emplace(options_.any_address ? "0.0.0.0" : l.address.address.to_string(), l.address.port);
+  [[nodiscard]] std::map<Address, const Listener*> addresses() const {
+    std::map<Address, const Listener*> all;
+    for (const Listener& l : config_.listeners) {
+      const std::string address = options_.any_address ? "0.0.0.0" : l.address.address.to_string();
+      all.emplace(Address{address, l.address.port, protocol_of(l.kind)}, &l);
+    }
     return all;
   }
 
-  void warn(const Route& route, const char* code, const std::string& message) {
+  void warn(const std::string& message, const char* code = "not-expressible") {
     Diagnostic d;
     d.severity = Severity::warning;
     d.code = code;
-    d.message = "port " + std::to_string(route.port) + ", backend " + route.backend + ": " + message;
+    d.message = message;
     if (warned_.insert(d.message).second) warnings_.add(std::move(d));
+  }
+  void warn(const Route& route, const char* code, const std::string& message) {
+    warn("port " + std::to_string(route.port) + ", backend " + route.backend + ": " + message, code);
   }
 
   [[nodiscard]] const Backend& backend_of(const Route& route) const {
     return *std::ranges::find(config_.backends, route.backend, &Backend::name);
   }
 
-  Json tunnel(const Route& route) {
-    const Backend& backend = backend_of(route);
-    Json proxy = {{"stat_prefix", backend.name},
-                  {"cluster", backend.name},
-                  // Without this Envoy ends a silent tunnel, and with it somebody's watch, after an hour.
-                  {"idle_timeout", backend.idle_timeout ? seconds(*backend.idle_timeout) : "0s"}};
-    return Json::array({{{"name", "envoy.filters.network.tcp_proxy"},
-                         {"typed_config", typed("filters.network.tcp_proxy.v3.TcpProxy", std::move(proxy))}}});
+  static Json admission(const Listener& listener) {
+    Json filters = Json::array();
+    if (!listener.deny.empty()) filters.push_back(access_filter(listener.deny, false));
+    if (!listener.allow.empty()) filters.push_back(access_filter(listener.allow, true));
+    return filters;
   }
 
-  void add_chain(Json& chains, const Route& route, Json match) {
-    if (!route.source.is_everyone()) {
-      std::set<Cidr> sources(route.source.prefixes.begin(), route.source.prefixes.end());
-      if (const auto own = workers_.find(route.source.cluster); own != workers_.end())
-        sources.insert(own->second.begin(), own->second.end());
-      if (sources.empty())
-        return warn(route, "no-sources", "no client of the cluster is known yet, so the route is left out");
-      match["source_prefix_ranges"] = Json::array();
-      for (const Cidr& source : sources) match["source_prefix_ranges"].push_back(prefix(source));
+  Json tunnel(const Listener& listener, const Route& route) {
+    const Backend& backend = backend_of(route);
+    Json filters = admission(listener);
+    filters.push_back(
+        network_filter("tcp_proxy", "filters.network.tcp_proxy.v3.TcpProxy",
+                       {{"stat_prefix", backend.name},
+                        {"cluster", backend.name},
+                        // Without this Envoy ends a silent tunnel, and with it somebody's watch, after an hour.
+                        {"idle_timeout", backend.idle_timeout ? seconds(*backend.idle_timeout) : "0s"}}));
+    return filters;
+  }
+
+  [[nodiscard]] std::set<Cidr> clients_of(const SourceMatch& source) const {
+    std::set<Cidr> clients(source.prefixes.begin(), source.prefixes.end());
+    if (const auto own = workers_.find(source.cluster); own != workers_.end())
+      clients.insert(own->second.begin(), own->second.end());
+    return clients;
+  }
+
+  /// False: the route is for clients of whom none is known.
+  bool add_sources(const Route& route, Json& match) {
+    if (route.source.is_everyone()) return true;
+    const std::set<Cidr> clients = clients_of(route.source);
+    if (clients.empty()) {
+      warn(route, "no-sources", "no client of the cluster is known yet, so the route is left out");
+      return false;
     }
-    Json chain = {{"filters", tunnel(route)}, {"name", route.backend + '-' + std::to_string(chains.size())}};
+    match["source_prefix_ranges"] = Json::array();
+    for (const Cidr& client : clients) match["source_prefix_ranges"].push_back(prefix(client));
+    return true;
+  }
+
+  void add_chain(Json& chains, const Listener& listener, const Route& route, Json match) {
+    if (!add_sources(route, match)) return;
+    Json chain = {{"filters", tunnel(listener, route)}, {"name", route.backend + '-' + std::to_string(chains.size())}};
     chain["filter_chain_match"] = std::move(match);
     chains.push_back(std::move(chain));
   }
 
-  Json chains_of(std::uint16_t port) {
+  Json tls_chains(const Listener& listener) {
     Json chains = Json::array();
     for (const Route& route : config_.routes) {
-      if (route.port != port) continue;
-      if (!route.names.empty())
-        add_chain(chains, route, {{"transport_protocol", "tls"}, {"server_names", route.names}});
+      if (route.port != listener.address.port || route.protocol != Protocol::tcp) continue;
+      const auto names = served(route.names, listener.only_names);
+      if (!names.empty()) add_chain(chains, listener, route, {{"transport_protocol", "tls"}, {"server_names", names}});
+      if (!listener.only_names.empty()) continue;
       if (route.no_sni != route.other_sni)
         warn(route, "not-expressible", "Envoy can't tell a missing server name from an unknown one");
       else if (route.no_sni)
-        add_chain(chains, route, {{"transport_protocol", "tls"}});
-      if (route.not_tls) add_chain(chains, route, {{"transport_protocol", "raw_buffer"}});
+        add_chain(chains, listener, route, {{"transport_protocol", "tls"}});
+      if (route.not_tls) add_chain(chains, listener, route, {{"transport_protocol", "raw_buffer"}});
     }
     return chains;
   }
 
-  Json listener(const std::string& address, std::uint16_t port) {
-    return {
-        {"name", address + '-' + std::to_string(port)},
-        {"address", socket_address(address, port)},
-        {"listener_filters",
-         Json::array({{{"name", "envoy.filters.listener.tls_inspector"},
-                       {"typed_config", typed("filters.listener.tls_inspector.v3.TlsInspector", Json::object())}}})},
-        {"listener_filters_timeout", seconds(options_.inspect_timeout)},
-        {"continue_on_listener_filters_timeout", false},
-        {"per_connection_buffer_limit_bytes", kConnectionBufferBytes},
-        {"access_log", access_log()},
-        {"filter_chains", chains_of(port)}};
+  Json blind_chains(const Listener& listener) {
+    Json chains = Json::array();
+    for (const Route& route : config_.routes)
+      if (route.port == listener.address.port && route.protocol == Protocol::tcp && route.not_tls)
+        add_chain(chains, listener, route, Json::object());
+    return chains;
+  }
+
+  /// One chain for each kind of client, in which what is for everyone comes after what is for these.
+  Json http_chains(const Listener& listener) {
+    std::map<std::set<Cidr>, Json> matches;
+    for (const Route& route : config_.routes) {
+      Json match = Json::object();
+      if (route.port == listener.address.port && route.protocol == Protocol::tcp && add_sources(route, match))
+        matches.emplace(clients_of(route.source), std::move(match));
+    }
+    Json chains = Json::array();
+    for (auto& [clients, match] : matches) {
+      Json filters = admission(listener);
+      filters.push_back(http_filter(listener, clients));
+      chains.push_back({{"filters", std::move(filters)}, {"name", "http-" + std::to_string(chains.size())}});
+      chains.back()["filter_chain_match"] = std::move(match);
+    }
+    return chains;
+  }
+
+  Json http_filter(const Listener& listener, const std::set<Cidr>& clients) {
+    std::map<std::string, std::string> hosts;  // domain -> backend
+    for (const bool is_for_everyone : {false, true}) {
+      for (const Route& route : config_.routes) {
+        if (route.port != listener.address.port || route.protocol != Protocol::tcp ||
+            route.source.is_everyone() != is_for_everyone || (!is_for_everyone && clients_of(route.source) != clients))
+          continue;
+        for (const std::string& name : served(route.names, listener.only_names)) hosts.emplace(name, route.backend);
+        if (route.other_sni && listener.only_names.empty()) hosts.emplace("*", route.backend);
+      }
+    }
+    Json virtual_hosts = Json::array();
+    for (const auto& [domain, backend] : hosts) {
+      // No limit of time: a reply may be a watch.
+      Json route = {{"match", {{"prefix", "/"}}}, {"route", {{"cluster", backend}, {"timeout", "0s"}}}};
+      virtual_hosts.push_back(
+          {{"name", domain}, {"domains", Json::array({domain})}, {"routes", Json::array({std::move(route)})}});
+    }
+    return http_manager("http-" + std::to_string(listener.address.port), std::move(virtual_hosts));
+  }
+
+  [[nodiscard]] Json http_manager(const std::string& name, Json virtual_hosts) const {
+    return network_filter(
+        "http_connection_manager", "filters.network.http_connection_manager.v3.HttpConnectionManager",
+        {{"stat_prefix", name},
+         {"stream_idle_timeout", "0s"},
+         {"request_headers_timeout", seconds(options_.inspect_timeout)},
+         {"strip_any_host_port", false},
+         {"generate_request_id", false},
+         {"upgrade_configs", Json::array({{{"upgrade_type", "websocket"}}})},
+         {"route_config",
+          {{"name", name}, {"ignore_port_in_host_matching", true}, {"virtual_hosts", std::move(virtual_hosts)}}},
+         {"http_filters", Json::array({{{"name", "envoy.filters.http.router"},
+                                        {"typed_config", typed("filters.http.router.v3.Router", Json::object())}}})}});
+  }
+
+  Json tcp_listener(const std::string& address, const Listener& listener) {
+    const std::uint16_t port = listener.address.port;
+    Json json = {{"name", address + '-' + std::to_string(port)},
+                 {"address", socket_address(address, port)},
+                 {"per_connection_buffer_limit_bytes", kConnectionBufferBytes},
+                 {"access_log", access_log()}};
+    if (listener.kind == ListenerKind::tls) {
+      json["listener_filters"] =
+          Json::array({{{"name", "envoy.filters.listener.tls_inspector"},
+                        {"typed_config", typed("filters.listener.tls_inspector.v3.TlsInspector", Json::object())}}});
+      json["listener_filters_timeout"] = seconds(options_.inspect_timeout);
+      json["continue_on_listener_filters_timeout"] = false;
+      json["filter_chains"] = tls_chains(listener);
+    } else {
+      json["filter_chains"] = listener.kind == ListenerKind::http ? http_chains(listener) : blind_chains(listener);
+    }
+    if (!listener.trusted_proxies.empty())
+      warn("port " + std::to_string(port) + ": headers of the PROXY protocol from some clients only");
+    if (!listener.interface.empty()) warn("port " + std::to_string(port) + ": accepting on one network interface only");
+    return json;
+  }
+
+  Json udp_listener(const std::string& address, std::uint16_t port) {
+    Json filters = Json::array();
+    for (const Route& route : config_.routes) {
+      if (route.port != port || route.protocol != Protocol::udp) continue;
+      if (!route.source.is_everyone()) {
+        warn(route, "not-expressible", "Envoy forwards the datagrams of every client alike");
+        continue;
+      }
+      Json action = {{"name", "route"},
+                     {"typed_config", typed("filters.udp.udp_proxy.v3.Route", {{"cluster", route.backend}})}};
+      filters.push_back({{"name", "envoy.filters.udp_listener.udp_proxy"},
+                         {"typed_config", typed("filters.udp.udp_proxy.v3.UdpProxyConfig",
+                                                {{"stat_prefix", route.backend},
+                                                 {"matcher", {{"on_no_match", {{"action", std::move(action)}}}}}})}});
+    }
+    Json json = {{"name", address + '-' + std::to_string(port) + "-udp"},
+                 {"address", socket_address(address, port)},
+                 {"udp_listener_config", Json::object()},
+                 {"listener_filters", std::move(filters)}};
+    json["address"]["socket_address"]["protocol"] = "UDP";
+    return json;
   }
 
   /// Connections that no chain takes; without this nobody would know of them.
@@ -228,7 +359,28 @@ class EnvoyRenderer {
 
 Json render_envoy(const RouteConfig& config, const SourceClusters& workers, const EnvoyOptions& options,
                   Diagnostics& warnings) {
-  return EnvoyRenderer(config, workers, options, warnings).render();
+  EnvoyRenderer renderer(config, workers, options, warnings);
+  Json bootstrap = renderer.frame();
+  bootstrap["static_resources"] = {{"listeners", renderer.listeners()}, {"clusters", renderer.clusters()}};
+  return bootstrap;
+}
+
+std::vector<RenderedFile> render_envoy_files(const RouteConfig& config, const SourceClusters& workers,
+                                             const EnvoyOptions& options, const std::string& file_prefix,
+                                             Diagnostics& warnings) {
+  EnvoyRenderer renderer(config, workers, options, warnings);
+  Json bootstrap = renderer.frame();
+  std::vector<RenderedFile> files;
+  const auto add = [&](const char* name, const char* field, const char* type, Json resources) {
+    for (Json& resource : resources) resource["@type"] = std::string("type.googleapis.com/envoy.config.") + type;
+    files.push_back({name, kNotice + text::render_yaml({{"resources", std::move(resources)}})});
+    bootstrap["dynamic_resources"][field] = {{"resource_api_version", "V3"},
+                                             {"path_config_source", {{"path", file_prefix + name}}}};
+  };
+  add("lds.yaml", "lds_config", "listener.v3.Listener", renderer.listeners());
+  add("cds.yaml", "cds_config", "cluster.v3.Cluster", renderer.clusters());
+  files.insert(files.begin(), {"envoy.yaml", kNotice + text::render_yaml(bootstrap)});
+  return files;
 }
 
 }  // namespace hcpnet::proxy

@@ -96,6 +96,21 @@ std::vector<dns::RRset> records(const std::vector<DNSPolicy::Record>& texts, std
   return result;
 }
 
+ValidDnsPolicy::Forwarding build_forwarding(const DNSPolicy::Forwarding& forwarding) {
+  ValidDnsPolicy::Forwarding valid{forwarding.policy,
+                                   forwarding.min_ttl,
+                                   forwarding.max_ttl,
+                                   forwarding.serve_stale,
+                                   forwarding.prefetch,
+                                   forwarding.randomize_case,
+                                   {}};
+  for (const DNSPolicy::Forwarding::Zone& zone : forwarding.zones) {
+    auto& [name, upstreams] = valid.zones.emplace_back(dns::parse_name(zone.zone).value(), std::vector<Endpoint>{});
+    for (const std::string& text : zone.upstreams) upstreams.push_back(parse_endpoint(text, 53).value());
+  }
+  return valid;
+}
+
 ValidDnsPolicy build_policy(const DNSPolicy* policy) {
   ValidDnsPolicy valid;
   if (policy == nullptr) return valid;
@@ -114,6 +129,12 @@ ValidDnsPolicy build_policy(const DNSPolicy* policy) {
     valid.transfer_clients = cidrs(policy->transfer->allowed_clients);
     for (const std::string& text : policy->transfer->notify) valid.notify.push_back(parse_endpoint(text, 53).value());
   }
+  if (policy->forwarding) valid.forwarding = build_forwarding(*policy->forwarding);
+  for (const DNSPolicy::Access& access : policy->access)
+    valid.access.push_back(
+        {access.view, cidrs(access.allowed_clients), access.forward, cidrs(access.forwarded_clients)});
+  valid.query_log = policy->query_log;
+  valid.workers = policy->workers;
   return valid;
 }
 

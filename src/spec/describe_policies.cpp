@@ -77,6 +77,28 @@ void describe_dns_conduct(Fields& fields, DNSPolicy& policy) {
   });
 }
 
+constexpr std::string_view kUpstreamPolicies[] = {"Sequential", "Random", "RoundRobin"};
+
+void describe_forwarding(Fields& fields, DNSPolicy::Forwarding& forwarding) {
+  fields.choice("policy", Need::optional, kUpstreamPolicies, forwarding.policy);
+  fields.seconds("minTTLSeconds", kMinTtlSeconds, forwarding.min_ttl);
+  fields.seconds("maxTTLSeconds", kRecordTtlSeconds, forwarding.max_ttl);
+  fields.seconds("serveStaleSeconds", kServeStaleSeconds, forwarding.serve_stale);
+  fields.flag("prefetch", forwarding.prefetch);
+  fields.flag("randomizeCase", forwarding.randomize_case);
+  fields.objects("zones", {}, forwarding.zones, [](Fields& f, DNSPolicy::Forwarding::Zone& zone) {
+    f.text("zone", Need::required, Format::any, zone.zone);
+    f.texts("upstreams", {Need::required, 1}, Format::endpoint, zone.upstreams);
+  });
+}
+
+void describe_access(Fields& fields, DNSPolicy::Access& access) {
+  fields.text("view", Need::required, Format::label, access.view);
+  fields.texts("allowedClients", {}, Format::cidr, access.allowed_clients);
+  fields.flag("forward", access.forward);
+  fields.texts("forwardedClients", {}, Format::cidr, access.forwarded_clients);
+}
+
 void describe_dns_spec(Fields& fields, DNSPolicy& policy) {
   describe_target(fields, policy.target);
   fields.seconds("recordTTLSeconds", kRecordTtlSeconds, policy.record_ttl);
@@ -89,6 +111,10 @@ void describe_dns_spec(Fields& fields, DNSPolicy& policy) {
   });
   fields.objects("records", {}, policy.records, describe_record);
   fields.flag("reverse", policy.reverse);
+  fields.object("forwarding", Need::optional, policy.forwarding, describe_forwarding);
+  fields.objects("access", {}, policy.access, describe_access);
+  fields.flag("queryLog", policy.query_log);
+  fields.integer("workers", Need::optional, kWorkers, policy.workers);
   describe_dns_conduct(fields, policy);
 }
 

@@ -127,6 +127,8 @@ void describe(Fields& fields, ProxyPolicy& object);
 void describe(Fields& fields, BootstrapCluster& object);
 
 inline constexpr Interval kRecordTtlSeconds{1, 86400};
+inline constexpr Interval kMinTtlSeconds{0, 3600};
+inline constexpr Interval kServeStaleSeconds{0, 604800};
 inline constexpr Interval kTimeoutSeconds{1, 2'147'483'647};
 inline constexpr Interval kMaxConnections{1, 1'000'000};
 inline constexpr Interval kResponsesPerSecond{1, 1'000'000};

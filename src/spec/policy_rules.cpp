@@ -12,6 +12,7 @@ namespace {
 
 const std::string kKind = "/spec/targetRef/kind";
 const std::string kName = "/spec/targetRef/name";
+constexpr std::uint16_t kDnsPort = 53;
 
 std::string at(const char* list, std::size_t index, const char* field) {
   return std::string("/spec/") + list + '/' + std::to_string(index) + '/' + field;
@@ -117,6 +118,25 @@ std::optional<Cidr> own_view(const Target<Server>& target) {
   return {};
 }
 
+/// A zone whose upstream is the server itself.
+void check_zone_upstreams(Examined<DNSPolicy>& policy, const Target<DNSServer>& target) {
+  std::optional<Endpoint> own;
+  if (target.infra != nullptr && target.infra->value.dns) {
+    if (const auto address = address_of(target.infra->value.dns->server_ip)) own = Endpoint{*address, kDnsPort};
+  } else if (target.server != nullptr) {
+    if (const auto address = address_of(target.server->value.server_ip))
+      own = Endpoint{*address, target.server->value.dns_port};
+  }
+  if (!own || !policy.value.forwarding) return;
+  const auto& zones = policy.value.forwarding->zones;
+  for (std::size_t i = 0; i < zones.size(); ++i)
+    for (std::size_t j = 0; j < zones[i].upstreams.size(); ++j) {
+      const std::string pointer = at("forwarding/zones", i, "upstreams/") + std::to_string(j);
+      if (policy.subject.is_good(pointer) && parse_endpoint(zones[i].upstreams[j], kDnsPort) == own)
+        policy.subject.error(code::forward_loop, pointer, "this is the DNS server itself, which would ask itself");
+    }
+}
+
 void check_views(Examined<DNSPolicy>& policy, const std::optional<Cidr>& own) {
   Subject& subject = policy.subject;
   std::map<std::string, std::size_t> names;
@@ -187,7 +207,10 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
   check_ipv6_networks(policies.dhcp);
   TargetFinder<DNSPolicy, DNSServer> dns(targets.infras, targets.dns_servers, "DNSServer", set_is_complete);
   for (Examined<DNSPolicy>& policy : policies.dns) {
-    check_views(policy, own_view(dns.find(policy)));
+    const auto target = dns.find(policy);
+    check_views(policy, own_view(target));
+    check_zone_upstreams(policy, target);
+    check_dns_conduct(policy.subject, policy.value);
     check_records(policy.subject, "/spec/records", policy.value.records);
     for (std::size_t i = 0; i < policy.value.views.size(); ++i)
       check_records(policy.subject, at("views", i, "records"), policy.value.views[i].records);

@@ -65,6 +65,9 @@ void check_published(std::vector<Examined<DNSPolicy>>& policies, PolicyTargets t
 /// Where the address of a server stands: "192.0.2.4/24" without its length.
 [[nodiscard]] std::optional<Ipv4> address_of(const std::optional<std::string>& text);
 
+/// Upstreams of a DNSPolicy, and who may ask.
+void check_dns_conduct(Subject& subject, const DNSPolicy& policy);
+
 /// Records of a DNSPolicy; `list` is the pointer to them.
 void check_records(Subject& subject, const std::string& list, const std::vector<DNSPolicy::Record>& records);
 

@@ -146,11 +146,41 @@ dns::Forwarding forwarding(const std::vector<spec::Resolver>& resolvers) {
   return forward;
 }
 
+dns::UpstreamPolicy upstream_policy(spec::DNSPolicy::Forwarding::Policy policy) {
+  switch (policy) {
+    case spec::DNSPolicy::Forwarding::Policy::random:
+      return dns::UpstreamPolicy::random;
+    case spec::DNSPolicy::Forwarding::Policy::round_robin:
+      return dns::UpstreamPolicy::round_robin;
+    case spec::DNSPolicy::Forwarding::Policy::sequential:
+      break;
+  }
+  return dns::UpstreamPolicy::sequential;
+}
+
+void set_forwarding(dns::Forwarding& forward, const spec::ValidDnsPolicy::Forwarding& policy) {
+  forward.policy = upstream_policy(policy.policy);
+  forward.min_ttl = policy.min_ttl;
+  forward.max_ttl = policy.max_ttl;
+  forward.serve_stale = policy.serve_stale;
+  forward.prefetch = policy.prefetch;
+  forward.mix_case = policy.randomize_case;
+  for (const auto& [zone, upstreams] : policy.zones) forward.zones.push_back({zone, upstreams});
+}
+
 /// What the policy says of the server as a whole.
 void set_conduct(dns::Config& config, const spec::ValidDnsPolicy& policy) {
   config.cookies = policy.cookies;
   config.identity = {policy.nsid, policy.version};
   config.transfer = {policy.transfer_clients, policy.notify};
+  config.query_log = policy.query_log;
+  if (policy.forwarding) set_forwarding(config.forwarding, *policy.forwarding);
+  for (const auto& access : policy.access) {
+    const auto view = std::ranges::find(config.views, access.view, &dns::View::name);
+    if (view == config.views.end()) continue;  // nobody is left for it: every client has another
+    if (!access.allowed.empty()) view->allowed = access.allowed;
+    if (!access.forward || !access.forwarded.empty()) view->forwarding_allowed = access.forwarded;
+  }
   if (!policy.response_rate_limit) return;
   config.rate_limit.emplace();
   config.rate_limit->responses_per_second = policy.response_rate_limit->responses_per_second;
@@ -213,7 +243,7 @@ dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, Diagnostics
 }
 
 DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, StackConfig& out, Diagnostics& problems) {
-  DnsServerConfig server{infra.metadata.key(), {}};
+  DnsServerConfig server{infra.metadata.key(), {}, infra.dns_policy.workers};
   server.config.listeners = listeners(infra.dns->server_ip, 53, in.surroundings);
   server.config.views.push_back(vlan_view(in, infra, problems));
   for (const auto& extra : infra.dns_policy.views) {
@@ -241,7 +271,7 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
 }
 
 DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, Diagnostics& problems) {
-  DnsServerConfig server{spec.metadata.key(), {}};
+  DnsServerConfig server{spec.metadata.key(), {}, spec.policy.workers};
   server.config.listeners = listeners(spec.server_ip, spec.port, in.surroundings);
   ZoneSet vlan(spec.policy.record_ttl);
   ZoneSet pod(spec.policy.record_ttl);

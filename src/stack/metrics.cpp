@@ -37,32 +37,6 @@ void add_dhcp6(Page& page, const dhcp::ServerStats::V6& stats) {
   page.gauge("hcpnet_dhcp6_leases", "IPv6 addresses in use, by subnet and state.", leases);
 }
 
-void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers) {
-  Values queries, responses, views, dropped, forwarded, failures, hits, entries, pending;
-  for (const auto& [owner, s] : servers) {
-    const Labels server{{"server", owner}};
-    queries.push_back({{{"server", owner}, {"proto", "udp"}}, s.queries_udp});
-    queries.push_back({{{"server", owner}, {"proto", "tcp"}}, s.queries_tcp});
-    append(responses, by("rcode", s.responses, server));
-    append(views, by("view", s.by_view, server));
-    append(dropped, by("reason", s.dropped, server));
-    forwarded.push_back({server, s.forwarded});
-    failures.push_back({server, s.forward_failures});
-    hits.push_back({server, s.cache_hits});
-    entries.push_back({server, s.cache_entries});
-    pending.push_back({server, s.pending_forwards});
-  }
-  page.counter("hcpnet_dns_queries_total", "Queries received.", queries);
-  page.counter("hcpnet_dns_responses_total", "Responses sent, by RCODE.", responses);
-  page.counter("hcpnet_dns_view_queries_total", "Queries by the view that answered.", views);
-  page.counter("hcpnet_dns_dropped_total", "Messages not answered, by reason.", dropped);
-  page.counter("hcpnet_dns_forwarded_total", "Queries forwarded to an upstream.", forwarded);
-  page.counter("hcpnet_dns_forward_failures_total", "Forwarded queries that no upstream answered.", failures);
-  page.counter("hcpnet_dns_cache_hits_total", "Forwarded queries answered from the cache.", hits);
-  page.gauge("hcpnet_dns_cache_entries", "Answers in the cache.", entries);
-  page.gauge("hcpnet_dns_pending_forwards", "Queries that wait for an upstream.", pending);
-}
-
 }  // namespace
 
 std::string render_metrics(const Stack::Impl& stack) {

@@ -4,8 +4,11 @@
 #include <prometheus/text_serializer.h>
 
 #include <cstdint>
+#include <hcpnet/dns/server.hpp>
 #include <hcpnet/proxy/engine.hpp>
+#include <limits>
 #include <map>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -27,6 +30,33 @@ class Page {
   }
   void gauge(const std::string& name, const std::string& help, const Values& values) {
     add(name, help, MetricType::Gauge, values);
+  }
+  struct Histogram {
+    Labels labels;
+    std::span<const double> bounds;
+    std::span<const std::uint64_t> counts;  ///< up to each bound, and beyond the last
+    double sum = 0;
+  };
+  void histogram(const std::string& name, const std::string& help, const std::vector<Histogram>& histograms) {
+    if (histograms.empty()) return;
+    MetricFamily family;
+    family.name = name;
+    family.help = help;
+    family.type = MetricType::Histogram;
+    for (const Histogram& h : histograms) {
+      ClientMetric metric;
+      metric.label = h.labels;
+      std::uint64_t count = 0;
+      for (std::size_t i = 0; i < h.counts.size(); ++i) {
+        count += h.counts[i];
+        const double bound = i < h.bounds.size() ? h.bounds[i] : std::numeric_limits<double>::infinity();
+        metric.histogram.bucket.push_back({count, bound});
+      }
+      metric.histogram.sample_count = count;
+      metric.histogram.sample_sum = h.sum;
+      family.metric.push_back(std::move(metric));
+    }
+    families_.push_back(std::move(family));
   }
   [[nodiscard]] std::string render() const {
     std::ostringstream text;
@@ -67,6 +97,8 @@ inline void append(Values& all, Values more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+/// Of every DNS server, by owner: the names that users of CoreDNS know, and ours.
+void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers);
 /// Of every proxy, by owner: the names that users of Envoy know, and ours.
 void add_proxies(Page& page, const std::map<std::string, proxy::EngineStats>& proxies);
 

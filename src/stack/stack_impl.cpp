@@ -174,7 +174,8 @@ void Stack::Impl::start_servers(StackConfig config) {
     server.clock = options.clock;
     server.inherited = options.inherited;
     server.log = Logger(options.log, "dns");
-    dns.push_back({d.owner, std::make_unique<dns::Server>(io.get_executor(), std::move(server))});
+    server.workers = d.workers;
+    dns.push_back({d.owner, std::make_unique<dns::Server>(io.get_executor(), std::move(server)), d.workers});
     dns.back().server->start(std::move(d.config));
   }
   start_dhcp(std::move(config.dhcp));
@@ -317,6 +318,12 @@ void Stack::Impl::warn_of_fixed_limits(const StackConfig& next) {
     Diagnostic d = unchangeable(proxies[i].owner,
                                 "one of inspectTimeoutSeconds, maxConnections, maxConnectionsPerSource, "
                                 "drainTimeoutSeconds, udpIdleTimeoutSeconds, workers, accessLog");
+    d.severity = Severity::warning;
+    warnings.add(std::move(d));
+  }
+  for (std::size_t i = 0; i < dns.size(); ++i) {
+    if (dns[i].workers == next.dns[i].workers) continue;
+    Diagnostic d = unchangeable(dns[i].owner, "workers");
     d.severity = Severity::warning;
     warnings.add(std::move(d));
   }

@@ -25,6 +25,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   struct NamedDns {
     std::string owner;
     std::unique_ptr<dns::Server> server;
+    std::size_t workers = 1;
   };
   struct NamedProxy {
     std::string owner;

@@ -44,6 +44,8 @@ class Backends:
 
     def __init__(self) -> None:
         self.sockets: dict[str, socket.socket] = {}
+        self.heard: dict[str, list[bytes]] = {}  # what came first, of those that are to be listened to
+        self.open: set[str] = set()  # those that answer and wait for more
 
     def port(self, name: str) -> int:
         if name not in self.sockets:
@@ -59,9 +61,11 @@ class Backends:
             except OSError:
                 return
             with connection:
-                if connection.recv(65536):
+                if data := connection.recv(65536):
+                    self.heard.get(name, []).append(data)
                     connection.sendall(name.encode())
-                    connection.shutdown(socket.SHUT_WR)
+                    if name not in self.open:
+                        connection.shutdown(socket.SHUT_WR)
                     while connection.recv(65536):  # what is left unread would reset the connection
                         pass
 

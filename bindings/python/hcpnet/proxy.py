@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counters of the proxy."""
+"""The proxy: counters, and its routes for other programs."""
 
 from hcpnet._core.proxy import (
     BackendStats,
     EngineStats,
+    render,
 )
 
 __all__ = [
     "BackendStats",
     "EngineStats",
+    "render",
 ]

@@ -53,6 +53,11 @@ void bind_dns(py::module_& parent) {
       .def_readonly("forwarded", &ServerStats::forwarded, "int.")
       .def_readonly("forward_failures", &ServerStats::forward_failures, "int.")
       .def_readonly("cache_hits", &ServerStats::cache_hits, "int.")
+      .def_readonly("cache_misses", &ServerStats::cache_misses, "int.")
+      .def_readonly("stale_answers", &ServerStats::stale_answers, "int: given after their time.")
+      .def_readonly("prefetches", &ServerStats::prefetches, "int.")
+      .def_readonly("upstream_replies", &ServerStats::upstream_replies,
+                    "dict[str, dict[str, int]]: by upstream, then by RCODE name, \"timeout\" or \"error\".")
       .def_readonly("cache_entries", &ServerStats::cache_entries, "int: gauge.")
       .def_readonly("pending_forwards", &ServerStats::pending_forwards, "int: gauge.");
   bind_dns_render(m);

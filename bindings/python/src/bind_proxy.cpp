@@ -3,16 +3,66 @@
 
 #include <hcpnet/proxy/engine.hpp>
 #include <hcpnet/proxy/route_table.hpp>
+#include <hcpnet/stack/files.hpp>
+#include <hcpnet/stack/render_proxy.hpp>
 
 #include "bind.hpp"
+#include "sources.hpp"
 
 namespace py = pybind11;
 
 namespace hcpnet::python {
 
+namespace {
+
+py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
+                        const py::dict& endpoints, const ProxyRenderOptions& options) {
+  const auto target = parse_proxy_target(target_name);
+  if (!target) throw py::value_error("'" + target_name + "' is not a target");
+  const SourceFiles files{to_sources(texts), to_sources(observed), to_sources(endpoints)};
+  const auto config = [&] {
+    const py::gil_scoped_release no_gil;
+    const auto checked = check_files(files).value();
+    return make_stack_config(checked.set, checked.observed, {}).value();
+  }();
+  py::dict all;
+  for (const ProxyServerConfig& server : config.proxies) {
+    Diagnostics warnings;
+    py::dict rendered;
+    for (const RenderedFile& file : render_proxy(server, *target, options, warnings))
+      rendered[py::str(file.name)] = file.text;
+    all[py::str(server.owner)] = rendered;
+  }
+  return all;
+}
+
+}  // namespace
+
 void bind_proxy(py::module_& parent) {
   using namespace proxy;
-  py::module_ m = parent.def_submodule("proxy", "Counters of the proxy.");
+  py::module_ m = parent.def_submodule("proxy", "The proxy: counters, and its routes for other programs.");
+  m.def(
+      "render",
+      [](const py::dict& texts, const std::string& target, const py::dict& observed, const py::dict& endpoints,
+         bool any_address, const std::string& file_prefix) {
+        return render_servers(texts, target, observed, endpoints, {any_address, file_prefix});
+      },
+      py::arg("texts"), py::arg("target"), py::kw_only(), py::arg("observed") = py::dict(),
+      py::arg("endpoints") = py::dict(), py::arg("any_address") = false, py::arg("file_prefix") = "",
+      R"doc(Write the routes of a set as the configuration of another proxy.
+
+Args:
+    texts (dict[str, str]): one set, by the names that findings call them.
+    target (str): "envoy" or "haproxy".
+    observed (dict[str, str]): objects as read from a cluster, in the same form.
+    endpoints (dict[str, str]): endpoint maps, in the same form.
+    any_address (bool): listen on every IPv4 address instead of those of the set.
+    file_prefix (str): in front of file names inside the configuration.
+Returns:
+    dict[str, dict[str, str]]: text by file name, by server ("namespace/name").
+Raises:
+    SpecError: the set is wrong.
+    ValueError: no such target.)doc");
   py::class_<EngineStats::PerEndpoint>(m, "EndpointStats", "Counters and state of one endpoint.")
       .def_readonly("total", &EngineStats::PerEndpoint::total, "int: connections.")
       .def_readonly("active", &EngineStats::PerEndpoint::active, "int: gauge.")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <hcpnet/dns/zone.hpp>
@@ -17,13 +18,36 @@ struct View {
   std::string name;
   std::vector<Cidr> clients;  ///< the longest prefix of all views that holds the client's address decides
   std::vector<std::shared_ptr<const Zone>> zones;
+  std::optional<std::vector<Cidr>> allowed{};  ///< which of its clients are answered at all, the others being REFUSED
+  std::optional<std::vector<Cidr>> forwarding_allowed{};  ///< for which of them names of no zone are forwarded
+};
+
+/// Whom a question goes to first. Those that were silent lately always come last.
+enum class UpstreamPolicy : std::uint8_t {
+  sequential,   ///< the first given
+  random,       ///< any, with equal chances
+  round_robin,  ///< each in its turn
+};
+
+/// Names at or below `zone` go to these upstreams and to no other.
+struct ZoneForwarding {
+  Name zone;
+  std::vector<Endpoint> upstreams;
+  friend bool operator==(const ZoneForwarding&, const ZoneForwarding&) = default;
 };
 
 /// Where names go that no zone of the client's view owns.
 struct Forwarding {
-  std::vector<Endpoint> upstreams;  ///< asked in this order
-  bool resolv_conf = false;         ///< also, after them, the name servers of /etc/resolv.conf, re-read when it changes
-  [[nodiscard]] bool is_enabled() const noexcept { return resolv_conf || !upstreams.empty(); }
+  std::vector<Endpoint> upstreams{};
+  bool resolv_conf = false;  ///< also, after them, the name servers of /etc/resolv.conf, re-read when it changes
+  UpstreamPolicy policy = UpstreamPolicy::sequential;
+  std::vector<ZoneForwarding> zones{};   ///< the longest that holds the name decides
+  std::chrono::seconds min_ttl{0};       ///< TTLs of positive answers are raised to this; at most max_ttl
+  std::chrono::seconds max_ttl{86'400};  ///< all TTLs are cut to this
+  std::chrono::seconds serve_stale{0};   ///< how long an answer may be used after its time (RFC 8767); 0: never
+  bool prefetch = false;                 ///< what is asked often is fetched anew before its time ends
+  bool mix_case = false;                 ///< random case in names sent, expected back (0x20)
+  [[nodiscard]] bool is_enabled() const noexcept { return resolv_conf || !upstreams.empty() || !zones.empty(); }
   friend bool operator==(const Forwarding&, const Forwarding&) = default;
 };
 
@@ -60,6 +84,7 @@ struct Config {
   Transfer transfer;                    ///< when enabled, each change of a zone has a later serial
   bool cookies = true;                  ///< DNS cookies (RFC 7873)
   std::optional<RateLimit> rate_limit;  ///< nullopt: none
+  bool query_log = false;               ///< a record of each query to the server's log
 };
 
 /// What can be known without binding anything. Errors: Errc::duplicate_prefix, duplicate_zone, upstream_is_self.

@@ -7,6 +7,7 @@
 #include <hcpnet/dns/config.hpp>
 #include <hcpnet/dns/zone.hpp>
 #include <hcpnet/net.hpp>
+#include <hcpnet/rendered_file.hpp>
 #include <hcpnet/result.hpp>
 #include <map>
 #include <optional>
@@ -48,11 +49,7 @@ struct RenderOptions {
   CoreDnsOptions coredns;
 };
 
-struct RenderedFile {
-  std::string name;  ///< relative, with "/" between folders; letters, digits and ._-%* only
-  std::string text;
-  friend bool operator==(const RenderedFile&, const RenderedFile&) = default;
-};
+using hcpnet::RenderedFile;
 struct Rendered {
   std::vector<RenderedFile> files;  ///< the main file first
   Diagnostics warnings;             ///< what the target can't express and is left out

@@ -52,6 +52,7 @@ struct Response {
   std::size_t bytes = 0;                           ///< with Verdict::reply: how much of `out` was written
   ReplyKind kind = ReplyKind::error;               ///< with Verdict::reply
   CookieState cookie = CookieState::none;          ///< with Verdict::reply and Verdict::forward
+  Type type{};                                     ///< of the question; 0 where none could be read
 };
 
 /// Answers one query from the zones of a view, or says that it is to be forwarded: a name in no zone, asked with RD.

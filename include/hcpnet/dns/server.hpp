@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
 #include <cstdint>
@@ -29,8 +30,8 @@ struct ServerOptions {
   std::size_t max_cache_bytes = 8 * 1024 * 1024;
   /// Binds this port instead of the configured one; 0 lets the system choose (the same for UDP and TCP).
   std::map<std::uint16_t, std::uint16_t> port_map;
-  /// Sockets of an earlier process, by the address that Config::listeners has. A listener that finds its UDP and its
-  /// TCP socket here serves these and binds nothing. Used by start().
+  /// Sockets of an earlier process, by the address that Config::listeners has. A listener that finds UDP and
+  /// TCP sockets here serves these, however many workers there are, and binds nothing. Used by start().
   std::shared_ptr<InheritedSockets> inherited;
   std::string resolv_conf_path = "/etc/resolv.conf";
   Clock* clock = &system_clock();
@@ -53,7 +54,27 @@ struct ServerStats {
   std::uint64_t coalesced = 0;  ///< queries that joined a question already in flight
   std::uint64_t transfers = 0;  ///< zone transfers begun
   std::uint64_t notifies_sent = 0, notifies_acknowledged = 0, notifies_failed = 0;
+  std::uint64_t cache_misses = 0, stale_answers = 0, prefetches = 0;
+  std::uint64_t upstream_probes = 0;  ///< of upstreams that were silent
+  std::uint64_t case_changed = 0;     ///< upstreams found not to keep the case of names
+  /// By upstream, then by RCODE name, or "timeout" or "error".
+  std::map<std::string, std::map<std::string, std::uint64_t>> upstream_replies;
   std::uint64_t cache_bytes = 0, cache_evictions = 0, tcp_connections = 0;
+  struct Requests {
+    std::string proto;  ///< "udp", "tcp"
+    int family = 1;     ///< 1: IPv4, 2: IPv6, as CoreDNS has it
+    std::string type;   ///< "A", "AAAA", ...; "other" for those that are seldom asked for
+    std::uint64_t count = 0;
+  };
+  std::vector<Requests> requests;  ///< those that there were
+  /// From the receipt of a query to its reply; for queries that came together, to the last of their replies.
+  struct Durations {
+    static constexpr std::array<double, 16> kBounds{0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032,
+                                                    0.064,   0.128,  0.256, 0.512, 1.024, 2.048, 4.096, 8.192};
+    std::array<std::uint64_t, kBounds.size() + 1> counts{};  ///< up to each bound (seconds), and beyond the last
+    double sum_seconds = 0;
+  };
+  Durations durations;
 };
 
 struct BoundListener {
@@ -92,7 +113,7 @@ class Server {
   void stop(std::function<void()> done);
 
   [[nodiscard]] std::vector<BoundListener> listeners() const;
-  /// What listens on the executor's thread, for a process that takes over. Valid until stop().
+  /// What listens, each worker's, for a process that takes over. Valid until stop().
   [[nodiscard]] std::vector<ListeningSocket> sockets() const;
   [[nodiscard]] ServerStats stats() const;
   /// Precondition: started.

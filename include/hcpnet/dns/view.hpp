@@ -19,6 +19,8 @@ class ViewZones {
   [[nodiscard]] static Result<ViewZones> make(const View& view);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] bool is_allowed(const IpAddress& client) const noexcept { return holds(allowed_, client); }
+  [[nodiscard]] bool may_forward(const IpAddress& client) const noexcept { return holds(forwarding_allowed_, client); }
   /// The zone with the longest apex at or above `name`; null when no zone owns it.
   [[nodiscard]] const Zone* find(const Name& name) const noexcept;
   [[nodiscard]] const Zone* find(const FoldedName& name) const noexcept;
@@ -29,7 +31,12 @@ class ViewZones {
     const Zone* zone = nullptr;
   };
 
+  /// Whether a list, if there is one, holds the address.
+  static bool holds(const std::optional<std::vector<Cidr>>& list, const IpAddress& client) noexcept;
+
   std::string name_;
+  std::optional<std::vector<Cidr>> allowed_;
+  std::optional<std::vector<Cidr>> forwarding_allowed_;
   std::vector<std::shared_ptr<const Zone>> zones_;
   std::vector<Slot> slots_;  ///< by hash of the apex, at most half full; a power of two
   std::size_t max_apex_labels_ = 0;
@@ -43,7 +50,7 @@ class ViewSet {
   /// Errors: Errc::duplicate_prefix, duplicate_zone.
   [[nodiscard]] static Result<ViewSet> make(const std::vector<View>& views);
 
-  /// The position of the view among those given; nullopt for a client of none.
+  /// The position of the view among those given; nullopt for a client of none, or one that its view does not allow.
   [[nodiscard]] std::optional<std::size_t> find(const IpAddress& client) const noexcept;
   [[nodiscard]] const ViewZones& operator[](std::size_t position) const noexcept { return views_[position]; }
   [[nodiscard]] std::size_t size() const noexcept { return views_.size(); }

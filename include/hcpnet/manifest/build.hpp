@@ -3,6 +3,7 @@
 #include <array>
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/manifest/network.hpp>
+#include <hcpnet/rendered_file.hpp>
 #include <hcpnet/result.hpp>
 #include <hcpnet/spec/observed.hpp>
 #include <hcpnet/spec/validate.hpp>
@@ -50,13 +51,9 @@ struct Built {
 [[nodiscard]] Result<Built, Diagnostics> build(const spec::ValidSet& set, const spec::Observed& observed,
                                                const BuildOptions& options = {});
 
-/// A file of a rendered folder.
-struct ManifestFile {
-  std::string name, text;
-};
 /// One file per object, "NN-kind-name.yaml", NN counting in the order of application, and a kustomization.yaml that
 /// lists them.
-[[nodiscard]] std::vector<ManifestFile> render_kustomize(const std::vector<nlohmann::json>& objects);
+[[nodiscard]] std::vector<RenderedFile> render_kustomize(const std::vector<nlohmann::json>& objects);
 /// A `v1` List.
 [[nodiscard]] nlohmann::json make_list(const std::vector<nlohmann::json>& objects);
 

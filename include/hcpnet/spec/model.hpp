@@ -228,6 +228,20 @@ struct DnsRateLimit {
   std::uint32_t responses_per_second = 0;  ///< 1 to 1,000,000
   std::uint32_t slip = 2;                  ///< 0 to 10
 };
+/// How names are asked of upstreams, and which.
+struct DnsForwardingFields {
+  enum class Policy : std::uint8_t { sequential, random, round_robin };
+  Policy policy = Policy::sequential;
+  std::chrono::seconds min_ttl{0}, max_ttl{86'400};  ///< minTTLSeconds, maxTTLSeconds
+  std::chrono::seconds serve_stale{0};               ///< serveStaleSeconds, 0: never
+  bool prefetch = false;
+  bool randomize_case = false;
+  struct Zone {
+    std::string zone;
+    std::vector<std::string> upstreams;  ///< addresses, with or without a port
+  };
+  std::vector<Zone> zones;  ///< names that have upstreams of their own
+};
 /// Refines DNS of an Infra or a DNSServer.
 struct DNSPolicy {
   ObjectMeta metadata;
@@ -260,6 +274,18 @@ struct DNSPolicy {
     std::vector<std::string> notify;           ///< addresses, with or without a port
   };
   std::optional<Transfer> transfer;
+  using Forwarding = DnsForwardingFields;
+  std::optional<Forwarding> forwarding;
+  /// Who of a view is answered.
+  struct Access {
+    std::string view;                            ///< "vlan", "pod" or one of `views`
+    std::vector<std::string> allowed_clients;    ///< networks; empty: every client of the view
+    bool forward = true;                         ///< false: names of no zone are refused
+    std::vector<std::string> forwarded_clients;  ///< networks whose other names are forwarded; empty: every client
+  };
+  std::vector<Access> access;
+  bool query_log = false;
+  std::uint32_t workers = 1;  ///< threads that answer over UDP
 };
 /// Apart from ProxyPolicy, for the same reason.
 struct HealthCheckFields {

@@ -101,6 +101,22 @@ struct ValidDnsPolicy {
   std::optional<DNSPolicy::RateLimit> response_rate_limit;
   std::vector<Cidr> transfer_clients;
   std::vector<Endpoint> notify;
+  struct Forwarding {
+    DNSPolicy::Forwarding::Policy policy = DNSPolicy::Forwarding::Policy::sequential;
+    std::chrono::seconds min_ttl{0}, max_ttl{86'400}, serve_stale{0};
+    bool prefetch = false, randomize_case = false;
+    std::vector<std::pair<dns::Name, std::vector<Endpoint>>> zones;
+  };
+  std::optional<Forwarding> forwarding;
+  struct Access {
+    std::string view;
+    std::vector<Cidr> allowed;  ///< empty: every client
+    bool forward = true;
+    std::vector<Cidr> forwarded;  ///< empty: every client
+  };
+  std::vector<Access> access;
+  bool query_log = false;
+  std::uint32_t workers = 1;
 };
 /// As ProxyPolicy, with texts parsed.
 struct ValidProxyPolicy {

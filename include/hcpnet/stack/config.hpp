@@ -31,6 +31,7 @@ struct Surroundings {
 struct DnsServerConfig {
   std::string owner;  ///< the Infra or DNSServer, "namespace/name"
   dns::Config config;
+  std::size_t workers = 1;  ///< dns::ServerOptions::workers; a server takes it at start only
 };
 /// What an engine is told besides its table. It takes this at start only.
 struct ProxyLimits {

@@ -134,6 +134,7 @@ TEST_F(DnsForwarder, EachQueryHasAnIdAndAPortOfItsOwn) {
   EXPECT_LT(ascending, 4);
 }
 
+// Field case DNS-17.
 TEST_F(DnsForwarder, Case17FailoverIsFastEnoughForTheClient) {
   add(silent);
   add(always(Rcode::servfail));

@@ -4,6 +4,7 @@
 #include <boost/system/system_error.hpp>
 #include <hcpnet/dns/error.hpp>
 #include <hcpnet/dns/server.hpp>
+#include <numeric>
 #include <set>
 
 #include "dns/server_support.hpp"
@@ -245,6 +246,24 @@ TEST_F(DnsServer, ANewTcpConnectionTakesThePlaceOfTheOneSilentLongest) {
     EXPECT_TRUE(client->receive());
   }
   EXPECT_EQ(dropped("tcp_limit"), 1U);
+}
+
+TEST_F(DnsServer, CountsQueriesByWhatTheyAreAndHowLongTheirRepliesTook) {
+  start(config_with());
+  UdpClient udp(io, bound());
+  udp.ask(make_query("api.blue.example", Type::a));
+  udp.ask(make_query("api.blue.example", Type::a));
+  udp.ask(make_query("api.blue.example", Type{999}));
+  TcpClient tcp(io, bound());
+  tcp.send(TcpClient::frame(make_query("api.blue.example", Type::aaaa)));
+  tcp.receive();
+  const ServerStats stats = server->stats();
+  std::vector<std::string> counted;
+  for (const auto& r : stats.requests)
+    counted.push_back(r.proto + ' ' + std::to_string(r.family) + ' ' + r.type + ' ' + std::to_string(r.count));
+  EXPECT_EQ(counted, (std::vector<std::string>{"udp 1 A 2", "udp 1 other 1", "tcp 1 AAAA 1"}));
+  EXPECT_EQ(std::accumulate(stats.durations.counts.begin(), stats.durations.counts.end(), std::uint64_t{0}), 4U);
+  EXPECT_GT(stats.durations.sum_seconds, 0);
 }
 
 TEST_F(DnsServer, ATcpClientThatDoesNotReadIsNotReadFrom) {

@@ -159,6 +159,37 @@ TEST(DnsPolicy, SaysWhatTheServerTellsAndToWhom) {
                                     "bad-cidr /spec/transfer/allowedClients/0", "bad-address /spec/transfer/notify/0"));
 }
 
+TEST(DnsPolicy, SaysWhoIsAskedAndForWhom) {
+  EXPECT_THAT(errors_of("DNSPolicy",
+                        "  queryLog: true\n  views: [{name: v, clientPrefixes: [198.51.100.0/24]}]\n"
+                        "  forwarding: {policy: RoundRobin, minTTLSeconds: 5, maxTTLSeconds: 5, serveStaleSeconds: 60, "
+                        "prefetch: true, randomizeCase: true, zones: [{zone: corp.example, upstreams: [192.0.2.9, "
+                        "\"[2001:db8::1]:5353\"]}, {zone: 2.0.192.in-addr.arpa, upstreams: [192.0.2.9]}]}\n"
+                        "  access: [{view: pod, allowedClients: [10.0.0.0/8], forward: false}, {view: v, "
+                        "forwardedClients: [198.51.100.0/25]}, {view: vlan}]\n"),
+              IsEmpty());
+  EXPECT_THAT(
+      errors_of("DNSPolicy",
+                "  forwarding: {policy: First, minTTLSeconds: 10, maxTTLSeconds: 9, zones: [{zone: a..b, upstreams: "
+                "[node]}, {zone: c, upstreams: []}, {zone: d, upstreams: [192.0.2.9]}, {zone: D., upstreams: "
+                "[192.0.2.9]}, {zone: \"*.e\", upstreams: [192.0.2.9]}]}\n"
+                "  access: [{view: w}, {view: pod, allowedClients: [10.0.0.1/8]}, {view: pod, forward: false, "
+                "forwardedClients: [10.0.0.0/8]}]\n"),
+      testing::UnorderedElementsAre(
+          "bad-choice /spec/forwarding/policy", "bad-combination /spec/forwarding/minTTLSeconds",
+          "bad-name /spec/forwarding/zones/0/zone", "bad-address /spec/forwarding/zones/0/upstreams/0",
+          "too-few-items /spec/forwarding/zones/1/upstreams", "duplicate-name /spec/forwarding/zones/3/zone",
+          "bad-name /spec/forwarding/zones/4/zone", "bad-reference /spec/access/0/view",
+          "bad-cidr /spec/access/1/allowedClients/0", "duplicate-name /spec/access/2/view",
+          "bad-combination /spec/access/2/forwardedClients"));
+  EXPECT_THAT(test::errors(std::string(test::kOooi) +
+                           "kind: DNSServer\nmetadata: {name: a, namespace: hcp}\nspec: {networkConfig: {serverIP: "
+                           "192.0.2.3, proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com}\n---\n" +
+                           policy("DNSPolicy", "p", "{kind: DNSServer, name: a}",
+                                  "  forwarding: {zones: [{zone: c.example, upstreams: [192.0.2.3]}]}\n")),
+              ElementsAre("forward-loop /spec/forwarding/zones/0/upstreams/0"));
+}
+
 TEST(DnsPolicy, PublishesRecordsOfEveryTypeOfData) {
   const auto records = [](const std::string& list) { return errors_of("DNSPolicy", "  records: [" + list + "]\n"); };
   EXPECT_THAT(

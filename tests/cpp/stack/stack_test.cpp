@@ -466,10 +466,15 @@ apiVersion: hcpnet.io/v1alpha1
 kind: ProxyPolicy
 metadata: {name: p, namespace: hcp}
 spec: {targetRef: {kind: Infra, name: vlan}, maxConnections: 7}
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: hcp}
+spec: {targetRef: {kind: Infra, name: vlan}, workers: 2}
 )");
   ASSERT_TRUE(stack.reload().has_value());
   const Diagnostics warnings = stack.warnings();
-  EXPECT_TRUE(std::ranges::any_of(warnings, [](const Diagnostic& d) { return d.code == "needs-restart"; }));
+  EXPECT_EQ(std::ranges::count_if(warnings, [](const Diagnostic& d) { return d.code == "needs-restart"; }), 2);
 }
 
 TEST_F(StackTest, AnswersOnItsAdminSocket) {

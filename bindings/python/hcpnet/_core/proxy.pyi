@@ -1,6 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 from . import Endpoint
 
+def render(
+    texts: dict[str, str],
+    target: str,
+    *,
+    observed: dict[str, str] = ...,
+    endpoints: dict[str, str] = ...,
+    any_address: bool = False,
+    file_prefix: str = "",
+) -> dict[str, dict[str, str]]: ...
+
 class EndpointStats:
     @property
     def total(self) -> int: ...

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target_render.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <hcpnet/dns/renderer.hpp>
+#include <hcpnet/stack/config.hpp>
+#include <hcpnet/stack/render_proxy.hpp>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <optional>
+
+namespace hcpnet::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The files of one server of the set; nullopt after printing why there are none.
+using RenderServer = std::function<std::optional<std::vector<RenderedFile>>(const std::string& folder)>;
+struct Server {
+  std::string owner;
+  RenderServer render;
+};
+
+std::uint32_t today() {
+  const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
+  return static_cast<std::uint32_t>(static_cast<int>(day.year())) * 10000 + static_cast<unsigned>(day.month()) * 100 +
+         static_cast<unsigned>(day.day());
+}
+
+/// The zone files of an earlier rendering, for their serials.
+std::map<std::string, std::string> previous_files(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  if (!fs::is_directory(folder)) return files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file() || entry.path().extension() != ".zone") continue;
+    std::ifstream stream(entry.path(), std::ios::binary);
+    files[fs::relative(entry.path(), folder).generic_string()] = {std::istreambuf_iterator<char>(stream), {}};
+  }
+  return files;
+}
+
+std::string read(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Servers reload when a file changes: it changes as a whole, and only when its text does.
+void write(const fs::path& path, const std::string& text) {
+  if (fs::exists(path) && read(path) == text) return;
+  fs::create_directories(path.parent_path());
+  const fs::path incomplete = path.string() + ".new";
+  std::ofstream stream(incomplete, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) throw std::runtime_error(incomplete.string() + ": can't be written");
+  fs::rename(incomplete, path);
+}
+
+/// The cacheTTL of a DNSServer; an Infra has none, and gets the default.
+std::chrono::seconds cache_ttl_of(const CheckedFiles& files, const std::string& owner) {
+  for (const spec::ValidDnsServer& server : files.set.dns_servers)
+    if (server.metadata.key() == owner) return server.cache_ttl;
+  return dns::CoreDnsOptions{}.cache_ttl;
+}
+
+std::string folder_of(const std::string& owner) {
+  std::string folder = owner;
+  folder[folder.find('/')] = '-';
+  return folder;
+}
+
+std::optional<std::vector<RenderedFile>> render_dns(const TargetArguments& a, const CheckedFiles& checked,
+                                                    const DnsServerConfig& server, const std::string& folder) {
+  dns::RenderOptions options;
+  options.any_address = a.any_address;
+  options.file_prefix = a.file_prefix;
+  options.coredns.cache_ttl = cache_ttl_of(checked, server.owner);
+  if (!a.output_dir.empty()) {
+    options.previous = previous_files(fs::path(a.output_dir) / folder);
+    options.day = today();
+  }
+  auto rendered = dns::render(server.config, *dns::parse_render_target(a.target), options);
+  print(rendered ? rendered->warnings : rendered.error());
+  if (!rendered) return std::nullopt;
+  return std::move(rendered->files);
+}
+
+std::vector<Server> servers_for(const TargetArguments& a, const CheckedFiles& checked, const StackConfig& config) {
+  std::vector<Server> servers;
+  if (const auto target = parse_proxy_target(a.target)) {
+    for (const ProxyServerConfig& server : config.proxies) {
+      servers.push_back({server.owner, [&a, &server, target](const std::string&) {
+                           Diagnostics warnings;
+                           auto files = render_proxy(server, *target, {a.any_address, a.file_prefix}, warnings);
+                           print(warnings);
+                           return files;
+                         }});
+    }
+    return servers;
+  }
+  for (const DnsServerConfig& server : config.dns) {
+    servers.push_back({server.owner, [&a, &checked, &server](const std::string& folder) {
+                         return render_dns(a, checked, server, folder);
+                       }});
+  }
+  return servers;
+}
+
+void print_files(const std::vector<RenderedFile>& files, const char* comment) {
+  for (const RenderedFile& file : files)
+    std::cout << (files.size() > 1 ? comment + file.name + '\n' : std::string{}) << file.text;
+}
+
+std::optional<Surroundings> surroundings_of(const TargetArguments& a) {
+  Surroundings surroundings;
+  for (const std::string& text : a.pod_addresses) {
+    const auto address = parse_ip_address(text);
+    if (!address) {
+      std::cerr << "hcpnet: --pod-address: " << text << " is not an address\n";
+      return std::nullopt;
+    }
+    surroundings.pod_addresses.push_back(*address);
+  }
+  return surroundings;
+}
+
+}  // namespace
+
+std::vector<std::string> dns_targets() {
+  std::vector<std::string> targets;
+  for (const dns::RenderTarget target : dns::kRenderTargets) targets.emplace_back(to_string(target));
+  return targets;
+}
+
+std::vector<std::string> all_targets() {
+  std::vector<std::string> targets = dns_targets();
+  for (const ProxyTarget target : kProxyTargets) targets.emplace_back(to_string(target));
+  return targets;
+}
+
+std::vector<CLI::Option*> add_target_options(CLI::App& command, TargetArguments& a) {
+  return {command
+              .add_option("--file-prefix", a.file_prefix,
+                          "in front of file names inside the configuration, such as /etc/bind/")
+              ->type_name("PREFIX"),
+          command
+              .add_option("--pod-address", a.pod_addresses,
+                          "listen here as well: an address on the management side; repeatable")
+              ->type_name("ADDRESS")
+              ->allow_extra_args(false)
+              ->take_all(),
+          command.add_flag("--any-address", a.any_address, "listen on every address")};
+}
+
+int render_target(const TargetArguments& a) {
+  const auto surroundings = surroundings_of(a);
+  if (!surroundings) return kWrongUse;
+  const auto checked = a.files.check();
+  if (!checked) return kProblems;
+  const auto config = make_stack_config(checked->set, checked->observed, *surroundings);
+  print(config ? config->warnings : config.error());
+  if (!config) return kProblems;
+  const std::vector<Server> servers = servers_for(a, *checked, *config);
+  if (servers.empty()) {
+    std::cerr << "hcpnet: the files describe no " << (parse_proxy_target(a.target) ? "proxy" : "DNS server") << '\n';
+    return kProblems;
+  }
+  std::vector<RenderedFile> files;
+  bool is_good = true;
+  for (const Server& server : servers) {
+    const std::string folder = servers.size() > 1 ? folder_of(server.owner) : std::string{};
+    auto rendered = server.render(folder);
+    is_good = is_good && rendered;
+    if (!rendered) continue;
+    for (RenderedFile& file : *rendered)
+      files.push_back({folder.empty() ? file.name : folder + '/' + file.name, std::move(file.text)});
+  }
+  if (!is_good) return kProblems;  // nothing is written in part
+  if (a.output_dir.empty()) {
+    print_files(files, a.target == "zonefile" ? "; " : "# ");
+  } else {
+    // The main file last: what it names is there when a program reads it.
+    std::ranges::reverse(files);
+    for (const RenderedFile& file : files) write(fs::path(a.output_dir) / file.name, file.text);
+  }
+  return kGood;
+}
+
+}  // namespace hcpnet::app

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stack/metrics_page.hpp"
+
+namespace hcpnet {
+namespace {
+
+/// What the plugins cache, forward and prometheus of CoreDNS count, with their labels as far as they apply here: zone
+/// and view are empty, since neither is counted together with the others.
+void add_coredns_names(Page& page, const std::map<std::string, dns::ServerStats>& servers) {
+  Values requests, responses, hits, misses, entries, evictions, stale, prefetched, asked, answered;
+  std::uint64_t rejected = 0;
+  std::vector<Page::Histogram> durations;
+  for (const auto& [owner, s] : servers) {
+    const Labels server{{"server", owner}, {"zone", ""}, {"view", ""}};
+    const Labels cache{{"server", owner}, {"zones", ""}, {"view", ""}};
+    for (const auto& r : s.requests) {
+      Labels labels = server;
+      labels.insert(labels.end(), {{"proto", r.proto}, {"family", std::to_string(r.family)}, {"type", r.type}});
+      requests.push_back({std::move(labels), r.count});
+    }
+    append(responses, by("rcode", s.responses, server));
+    durations.push_back({server, s.durations.kBounds, s.durations.counts, s.durations.sum_seconds});
+    hits.push_back({cache, s.cache_hits});
+    misses.push_back({cache, s.cache_misses});
+    entries.push_back({cache, s.cache_entries});
+    evictions.push_back({cache, s.cache_evictions});
+    stale.push_back({cache, s.stale_answers});
+    prefetched.push_back({cache, s.prefetches});
+    rejected += s.dropped.contains("forward_limit") ? s.dropped.at("forward_limit") : 0;
+    for (const auto& [upstream, replies] : s.upstream_replies) {
+      std::uint64_t all = 0;
+      for (const auto& [rcode, count] : replies) {
+        all += count;
+        if (rcode != "timeout" && rcode != "error")
+          answered.push_back({{{"server", owner}, {"to", upstream}, {"rcode", rcode}}, count});
+      }
+      asked.push_back({{{"server", owner}, {"to", upstream}}, all});
+    }
+  }
+  page.counter("coredns_dns_requests_total", "Queries, by what they were.", requests);
+  page.histogram("coredns_dns_request_duration_seconds", "From a query to its reply.", durations);
+  page.counter("coredns_dns_responses_total", "Responses sent, by RCODE.", responses);
+  page.counter("coredns_cache_hits_total", "Queries answered from the cache.", hits);
+  page.counter("coredns_cache_misses_total", "Queries that the cache had no answer for.", misses);
+  page.gauge("coredns_cache_entries", "Answers in the cache.", entries);
+  page.counter("coredns_cache_evictions_total", "Answers that made room for others.", evictions);
+  page.counter("coredns_cache_served_stale_total", "Answers given after their time.", stale);
+  page.counter("coredns_cache_prefetch_total", "Answers fetched anew before their end.", prefetched);
+  page.counter("coredns_forward_requests_total", "Questions that went to an upstream.", asked);
+  page.counter("coredns_forward_responses_total", "Replies of an upstream, by RCODE.", answered);
+  page.counter("coredns_forward_max_concurrent_rejects_total", "Queries that were too many to forward.",
+               servers.empty() ? Values{} : Values{{{}, rejected}});
+}
+
+}  // namespace
+
+void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers) {
+  Values queries, responses, views, dropped, forwarded, failures, hits, entries, pending, cookies, transfers, notifies;
+  for (const auto& [owner, s] : servers) {
+    const Labels server{{"server", owner}};
+    queries.push_back({{{"server", owner}, {"proto", "udp"}}, s.queries_udp});
+    queries.push_back({{{"server", owner}, {"proto", "tcp"}}, s.queries_tcp});
+    append(responses, by("rcode", s.responses, server));
+    append(views, by("view", s.by_view, server));
+    append(dropped, by("reason", s.dropped, server));
+    forwarded.push_back({server, s.forwarded});
+    failures.push_back({server, s.forward_failures});
+    hits.push_back({server, s.cache_hits});
+    entries.push_back({server, s.cache_entries});
+    pending.push_back({server, s.pending_forwards});
+    append(cookies, by("state", s.cookies, server));
+    transfers.push_back({server, s.transfers});
+    append(notifies,
+           by("result",
+              std::map<std::string, std::uint64_t>{
+                  {"acknowledged", s.notifies_acknowledged}, {"failed", s.notifies_failed}, {"sent", s.notifies_sent}},
+              server));
+  }
+  page.counter("hcpnet_dns_queries_total", "Queries received.", queries);
+  page.counter("hcpnet_dns_responses_total", "Responses sent, by RCODE.", responses);
+  page.counter("hcpnet_dns_view_queries_total", "Queries by the view that answered.", views);
+  page.counter("hcpnet_dns_dropped_total", "Messages not answered, by reason.", dropped);
+  page.counter("hcpnet_dns_forwarded_total", "Queries forwarded to an upstream.", forwarded);
+  page.counter("hcpnet_dns_forward_failures_total", "Forwarded queries that no upstream answered.", failures);
+  page.counter("hcpnet_dns_cache_hits_total", "Forwarded queries answered from the cache.", hits);
+  page.gauge("hcpnet_dns_cache_entries", "Answers in the cache.", entries);
+  page.gauge("hcpnet_dns_pending_forwards", "Queries that wait for an upstream.", pending);
+  page.counter("hcpnet_dns_cookies_total", "Queries with a cookie, by what it was.", cookies);
+  page.counter("hcpnet_dns_transfers_total", "Zone transfers begun.", transfers);
+  page.counter("hcpnet_dns_notifies_total", "Notices of changed zones, by what became of them.", notifies);
+  add_coredns_names(page, servers);
+}
+
+}  // namespace hcpnet

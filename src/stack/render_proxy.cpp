@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <hcpnet/proxy/render_envoy.hpp>
+#include <hcpnet/proxy/render_haproxy.hpp>
+#include <hcpnet/stack/render_proxy.hpp>
+
+namespace hcpnet {
+
+std::string_view to_string(ProxyTarget target) noexcept {
+  return target == ProxyTarget::envoy ? "envoy" : "haproxy";
+}
+
+std::optional<ProxyTarget> parse_proxy_target(std::string_view text) noexcept {
+  for (const ProxyTarget target : kProxyTargets)
+    if (text == to_string(target)) return target;
+  return std::nullopt;
+}
+
+std::vector<RenderedFile> render_proxy(const ProxyServerConfig& server, ProxyTarget target,
+                                       const ProxyRenderOptions& options, Diagnostics& warnings) {
+  const proxy::RouteConfig& routes = server.table->config();
+  if (target == ProxyTarget::envoy) {
+    proxy::EnvoyOptions envoy;
+    envoy.any_address = options.any_address;
+    envoy.max_connections = static_cast<std::uint32_t>(server.limits.max_connections);
+    if (server.limits.inspect_timeout) envoy.inspect_timeout = *server.limits.inspect_timeout;
+    return proxy::render_envoy_files(routes, server.workers, envoy, options.file_prefix, warnings);
+  }
+  proxy::HaproxyOptions haproxy;
+  haproxy.any_address = options.any_address;
+  haproxy.file_prefix = options.file_prefix;
+  haproxy.max_connections = server.limits.max_connections;
+  haproxy.max_connections_per_source = server.limits.max_connections_per_source;
+  if (server.limits.inspect_timeout) haproxy.inspect_timeout = *server.limits.inspect_timeout;
+  return proxy::render_haproxy(routes, server.workers, haproxy, warnings);
+}
+
+}  // namespace hcpnet

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configurations for HAProxy and Envoy, as text; tests/command/test_targets.py drives the programs themselves.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <hcpnet/proxy/render_envoy.hpp>
+#include <hcpnet/proxy/render_haproxy.hpp>
+#include <nlohmann/json.hpp>
+
+namespace hcpnet::proxy {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Endpoint endpoint(std::uint8_t last, std::uint16_t port) {
+  return {Ipv4(192, 0, 2, last), port};
+}
+Cidr cidr(const char* text) {
+  return parse_cidr(text).value();
+}
+
+/// One TLS listener with one named route to one backend.
+RouteConfig small() {
+  RouteConfig config;
+  config.listeners = {{endpoint(4, 443)}};
+  Backend& backend = config.backends.emplace_back();
+  backend.name = "b";
+  backend.endpoints = {endpoint(9, 6443)};
+  Route& route = config.routes.emplace_back();
+  route.port = 443;
+  route.names = {"a.example"};
+  route.backend = "b";
+  return config;
+}
+
+std::vector<std::string> codes(const Diagnostics& warnings) {
+  std::vector<std::string> all;
+  for (const Diagnostic& d : warnings) all.push_back(d.code);
+  return all;
+}
+
+std::string haproxy(const RouteConfig& config, Diagnostics& warnings, HaproxyOptions options = {}) {
+  const auto files = render_haproxy(config, {}, options, warnings);
+  EXPECT_EQ(files.front().name, "haproxy.cfg");
+  return files.front().text;
+}
+std::string haproxy(const RouteConfig& config, HaproxyOptions options = {}) {
+  Diagnostics warnings;
+  const std::string text = haproxy(config, warnings, options);
+  EXPECT_THAT(codes(warnings), ElementsAre());
+  return text;
+}
+nlohmann::json envoy(const RouteConfig& config, Diagnostics& warnings) {
+  return render_envoy(config, {}, {}, warnings)["static_resources"];
+}
+nlohmann::json envoy(const RouteConfig& config) {
+  Diagnostics warnings;
+  auto json = envoy(config, warnings);
+  EXPECT_THAT(codes(warnings), ElementsAre());
+  return json;
+}
+
+TEST(RenderProxy, TheSameInputGivesTheSameBytes) {
+  Diagnostics warnings;
+  EXPECT_EQ(render_haproxy(small(), {}, {}, warnings), render_haproxy(small(), {}, {}, warnings));
+  EXPECT_EQ(render_envoy_files(small(), {}, {}, "/x/", warnings), render_envoy_files(small(), {}, {}, "/x/", warnings));
+}
+
+TEST(RenderProxy, EverythingABackendSays) {
+  RouteConfig config = small();
+  Backend& b = config.backends[0];
+  b.balance = Balance::random_of_two;
+  b.connect_timeout = std::chrono::milliseconds(1500);
+  b.idle_timeout = std::chrono::seconds(7);
+  b.max_connections = 12;
+  b.health_check = HealthCheck{};
+  b.health_check->kind = HealthCheck::Kind::tls;
+  b.health_check->server_name = "a.example";
+  b.proxy_header = ProxyHeaderVersion::v2;
+  b.endpoints.push_back({parse_ip_address("2001:db8::9").value(), 6443});
+  config.listeners[0].dial_from = {Ipv4(192, 0, 2, 4)};
+  EXPECT_THAT(haproxy(config),
+              HasSubstr("\nbackend b\n  mode tcp\n  balance random(2)\n  timeout connect 1500ms\n"
+                        "  timeout tunnel 7000ms\n  tcp-request content reject if { be_conn gt 12 }\n"
+                        "  server 1 192.0.2.9:6443 check inter 10000ms fall 3 rise 2 check-ssl verify none check-sni "
+                        "a.example observe layer4 error-limit 5 on-error mark-down send-proxy-v2 source 192.0.2.4\n"
+                        "  server 2 [2001:db8::9]:6443 "));
+  const auto json = envoy(config);
+  const auto& cluster = json["clusters"][0];
+  EXPECT_EQ(cluster["lb_policy"], "LEAST_REQUEST");
+  EXPECT_EQ(cluster["connect_timeout"], "1.500s");
+  EXPECT_EQ(cluster["circuit_breakers"]["thresholds"][0]["max_connections"], 12);
+  EXPECT_EQ(cluster["health_checks"][0]["interval"], "10s");
+  EXPECT_EQ(cluster["transport_socket"]["typed_config"]["config"]["version"], "V2");
+  EXPECT_EQ(cluster["upstream_bind_config"]["source_address"]["address"], "192.0.2.4");
+  EXPECT_EQ(json["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]["idle_timeout"], "7s");
+}
+
+TEST(RenderProxy, NamesAreResolvedWhenThereAreNoAddresses) {
+  RouteConfig config = small();
+  config.backends[0].endpoints.clear();
+  config.backends[0].host = "b.svc";
+  config.backends[0].port = 443;
+  EXPECT_THAT(haproxy(config), HasSubstr("  server 1 b.svc:443 resolvers system resolve-prefer ipv4"));
+  EXPECT_THAT(haproxy(config), HasSubstr("\nresolvers system\n"));
+  EXPECT_THAT(haproxy(small()), Not(HasSubstr("resolvers")));
+  EXPECT_EQ(envoy(config)["clusters"][0]["type"], "STRICT_DNS");
+}
+
+TEST(RenderProxy, WhoMayConnect) {
+  RouteConfig config = small();
+  config.listeners[0].allow = {cidr("192.0.2.0/24"), cidr("2001:db8::/64")};
+  config.listeners[0].deny = {cidr("192.0.2.99/32")};
+  config.listeners[0].max_connections = 5;
+  const std::string text = haproxy(config, {.max_connections_per_source = 3});
+  EXPECT_THAT(text, HasSubstr("  maxconn 5\n"));
+  EXPECT_THAT(text, HasSubstr("session reject if { src 192.0.2.99/32 }\n"));
+  EXPECT_THAT(text, HasSubstr("session reject unless { src 192.0.2.0/24 2001:db8::/64 }\n"));
+  EXPECT_THAT(text, HasSubstr("session reject if { sc0_conn_cur gt 3 }\n"));
+  const auto filters = envoy(config)["listeners"][0]["filter_chains"][0]["filters"];
+  ASSERT_EQ(filters.size(), 3u);
+  EXPECT_EQ(filters[0]["typed_config"]["rules"]["action"], "DENY");
+  EXPECT_EQ(filters[1]["typed_config"]["rules"]["action"], "ALLOW");
+  EXPECT_EQ(filters[1]["typed_config"]["rules"]["policies"]["clients"]["principals"].size(), 2u);
+}
+
+TEST(RenderProxy, AListenerForSomeNamesServesNoOthers) {
+  RouteConfig config = small();
+  config.routes[0].names = {"a.example", "b.example", "*.apps.example"};
+  config.routes[0].no_sni = config.routes[0].other_sni = config.routes[0].not_tls = true;
+  config.listeners[0].only_names = {"a.example", "x.apps.example"};
+  Diagnostics warnings;
+  const auto files = render_haproxy(config, {}, {}, warnings);
+  EXPECT_THAT(files.front().text, HasSubstr("  use_backend closed if !is-allowed\n"));
+  EXPECT_THAT(files, Contains(RenderedFile{"maps/443-only-1.lst", "a.example\nx.apps.example\n"}));
+  const auto chains = envoy(config)["listeners"][0]["filter_chains"];
+  ASSERT_EQ(chains.size(), 1u);
+  EXPECT_EQ(chains[0]["filter_chain_match"]["server_names"], (nlohmann::json{"a.example", "x.apps.example"}));
+}
+
+TEST(RenderProxy, TheLongestWildcardComesFirst) {
+  RouteConfig config = small();
+  config.routes[0].names = {"*.example", "*.b.example", "*.a.b.example"};
+  Diagnostics warnings;
+  EXPECT_THAT(render_haproxy(config, {}, {}, warnings),
+              Contains(RenderedFile{"maps/443-wildcard.map",
+                                    ".a.b.example *.a.b.example\n.b.example *.b.example\n"
+                                    ".example *.example\n"}));
+}
+
+TEST(RenderProxy, WhatHasNoCounterpartIsSaid) {
+  RouteConfig config = small();
+  config.listeners.push_back({endpoint(4, 9000)});
+  config.listeners[1].kind = ListenerKind::udp;
+  Diagnostics warnings;
+  haproxy(config, warnings);
+  EXPECT_THAT(codes(warnings), ElementsAre("not-expressible"));
+
+  RouteConfig nested = small();
+  nested.routes[0].names = {"x.a.example"};
+  nested.routes[0].source.prefixes = {cidr("192.0.2.0/25")};
+  nested.routes.push_back(nested.routes[0]);
+  nested.routes[1].names = {"*.a.example"};
+  nested.routes[1].source.prefixes = {cidr("192.0.2.128/25")};
+  Diagnostics of_haproxy;
+  haproxy(nested, of_haproxy);
+  EXPECT_THAT(codes(of_haproxy), ElementsAre("not-expressible"));
+
+  RouteConfig of_nobody = small();
+  of_nobody.routes[0].source.cluster = "c";
+  of_nobody.listeners[0].trusted_proxies = {cidr("192.0.2.0/24")};
+  of_nobody.listeners[0].interface = "eth0";
+  Diagnostics of_envoy, none;
+  envoy(of_nobody, of_envoy);
+  EXPECT_THAT(codes(of_envoy), ElementsAre("no-sources", "not-expressible", "not-expressible"));
+  EXPECT_THAT(haproxy(of_nobody, none), HasSubstr("bind 192.0.2.4:443 interface eth0\n"));
+  EXPECT_THAT(codes(none), ElementsAre("no-sources"));
+}
+
+TEST(RenderProxy, UdpAndBlindTcpForEnvoy) {
+  RouteConfig config = small();
+  config.listeners[0].kind = ListenerKind::tcp;
+  config.routes[0].names.clear();
+  config.routes[0].not_tls = true;
+  config.listeners.push_back({endpoint(4, 443)});
+  config.listeners[1].kind = ListenerKind::udp;
+  config.routes.push_back(config.routes[0]);
+  config.routes[1].protocol = Protocol::udp;
+  const auto listeners = envoy(config)["listeners"];
+  ASSERT_EQ(listeners.size(), 2u);
+  EXPECT_FALSE(listeners[0].contains("listener_filters"));
+  EXPECT_EQ(listeners[0]["filter_chains"].size(), 1u);
+  EXPECT_EQ(listeners[1]["address"]["socket_address"]["protocol"], "UDP");
+  EXPECT_EQ(listeners[1]["listener_filters"][0]["name"], "envoy.filters.udp_listener.udp_proxy");
+}
+
+}  // namespace
+}  // namespace hcpnet::proxy
