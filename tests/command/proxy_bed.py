@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -18,33 +19,60 @@ NAME = "api.blue.example.com"
 READY_S = 60
 
 
-class Echo:
-    """Sends back what it gets, until the client ends."""
+class Server:
+    """A thread for each connection; close() ends all of them."""
 
     def __init__(self) -> None:
-        self.socket = socket.create_server(("127.0.0.1", 0), backlog=1024)
-        self.port: int = self.socket.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self.port: int = self._listener.getsockname()[1]
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread.start()
 
     def _accept(self) -> None:
         while True:
             try:
-                connection, _ = self.socket.accept()
+                connection, _ = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            threading.Thread(target=self._run, args=(connection,), daemon=True).start()
 
-    def _serve(self, connection: socket.socket) -> None:
-        with connection:
-            try:
-                while data := connection.recv(65536):
-                    connection.sendall(data)
-            except OSError:
-                pass
+    def _run(self, connection: socket.socket) -> None:
+        self.keep(connection)
+        with contextlib.suppress(OSError):
+            self.serve(connection)
+        self.drop(connection)
+
+    def keep(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._open.add(connection)
+
+    def drop(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._open.discard(connection)
+        connection.close()
+
+    def serve(self, connection: socket.socket) -> None:
+        raise NotImplementedError
 
     def close(self) -> None:
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._listener.close()
+        with self._lock:
+            for connection in self._open:
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+        wait_until(lambda: not self._open, "connections end")
+
+
+class Echo(Server):
+    """Sends back what it gets, until the client ends."""
+
+    def serve(self, connection: socket.socket) -> None:
+        while data := connection.recv(65536):
+            connection.sendall(data)
 
 
 class Tunnel:

@@ -20,7 +20,7 @@ import grpc
 import pytest
 from api_server import ApiServer
 from hcpnet_command import NETWORK, Hcpnet
-from proxy_bed import NAME, Bed, wait_until
+from proxy_bed import NAME, Bed, Server, wait_until
 
 WEBSOCKET_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455 section 1.3
 KEEPALIVE_MS = 1000  # the konnectivity agent has 30 s, which no test can wait for
@@ -63,25 +63,15 @@ def masked_frame(payload: bytes) -> bytes:
     return bytes([0x82, 0x80 | len(payload)]) + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(payload))
 
 
-class ExecServer:
+class ExecServer(Server):
     """Answers an upgrade to WebSocket or SPDY/3.1 as an API server does for exec; then it echoes."""
 
     def __init__(self, keys: Keys) -> None:
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(keys.certificate, keys.key)
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self.socket.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__()
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
+    def serve(self, connection: socket.socket) -> None:
         with self.context.wrap_socket(connection, server_side=True) as tls, tls.makefile("rwb") as stream:
             fields = {}
             stream.readline()
@@ -99,10 +89,6 @@ class ExecServer:
             while data := stream.read1(4096):  # type: ignore[attr-defined]
                 stream.write(data)
                 stream.flush()
-
-    def close(self) -> None:
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
 
 
 @pytest.fixture
@@ -255,32 +241,27 @@ def through_proxy(kube: ApiServer, address: tuple[str, int]) -> list[str]:
     return [kube.kubectl_path, "--kubeconfig", str(path)]
 
 
-class Relay:
+class Relay(Server):
     """Where a client can't be told an address beside the name: an HTTP proxy that knows one target."""
 
     def __init__(self, target: tuple[str, int]) -> None:
         self.target = target
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__()
+        self.url = f"http://127.0.0.1:{self.port}"
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self.socket.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
-
-    def _serve(self, client: socket.socket) -> None:
+    def serve(self, client: socket.socket) -> None:
         head = b""
         while not head.endswith(b"\r\n\r\n"):
             head += client.recv(1)
         assert head.startswith(b"CONNECT ")
         server = socket.create_connection(self.target)
+        self.keep(server)
         client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-        for a, b in ((client, server), (server, client)):
-            threading.Thread(target=self._copy, args=(a, b), daemon=True).start()
+        back = threading.Thread(target=self._copy, args=(server, client))
+        back.start()
+        self._copy(client, server)
+        back.join()
+        self.drop(server)
 
     @staticmethod
     def _copy(source: socket.socket, sink: socket.socket) -> None:
@@ -290,10 +271,6 @@ class Relay:
             sink.shutdown(socket.SHUT_WR)
         except OSError:
             pass
-
-    def close(self) -> None:
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
 
 
 def test_kubectl_get_and_a_watch_through_reloads_and_an_upgrade(hcpnet: Hcpnet, kube: ApiServer) -> None:

@@ -50,7 +50,11 @@ def network(clusters: list[str]) -> str:
             "apiVersion": "hcpnet.io/v1alpha1",
             "kind": "ProxyPolicy",
             "metadata": {"name": "p", "namespace": "hcp"},
-            "spec": {"targetRef": {"kind": "Infra", "name": "vlan7"}, "deniedSources": ["127.84.0.99/32"], "maxConnections": 1000},
+            "spec": {
+                "targetRef": {"kind": "Infra", "name": "vlan7"},
+                "deniedSources": ["127.84.0.99/32"],
+                "maxConnections": 1000,
+            },
         },
     ]
     for number, name in enumerate(clusters):
