@@ -50,6 +50,8 @@ class InheritedSockets {
   /// All sockets for this address, in the order in which they were added; more than one where several workers share it.
   [[nodiscard]] std::vector<FileDescriptor> take(SocketKind kind, const Endpoint& configured);
   [[nodiscard]] std::size_t size() const noexcept { return sockets_.size(); }
+  /// Closes what nobody took.
+  void clear() noexcept { sockets_.clear(); }
 
  private:
   struct Entry {

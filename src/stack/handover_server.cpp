@@ -74,13 +74,12 @@ void HandoverServer::Impl::accept() {
 void HandoverServer::Impl::on_connection() {
   FileDescriptor connection(::accept4(listener.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!connection.is_open() || !handover::is_same_user(connection.get())) return;
-  if (state != State::waiting) {
+  if (state != State::waiting || successor.is_open()) {
     static_cast<void>(
         handover::send(connection.get(), std::string(handover::kRefused) + "another process is taking over"));
     turned_away = std::move(connection);
     return;
   }
-  if (successor.is_open()) return;  // it has said nothing yet; its deadline is near
   successor.assign(connection.release());
   deadline = timers.after(kPatience, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->give_up("it took too long");

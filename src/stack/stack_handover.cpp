@@ -6,6 +6,11 @@
 #include "stack/stack_impl.hpp"
 
 namespace hcpnet {
+namespace {
+
+constexpr std::chrono::milliseconds kTakeBackEvery{200};
+
+}  // namespace
 
 std::optional<Takeover> Stack::Impl::connect_to_predecessor() {
   if (!options.takes_over) return std::nullopt;
@@ -48,6 +53,7 @@ std::vector<ListeningSocket> Stack::Impl::sockets() const {
 /// Proxy and DNS go on.
 void Stack::Impl::release(const std::function<void()>& released) {
   is_released_ = true;
+  if (next_take_back_) timers.cancel(*std::exchange(next_take_back_, {}));
   admin_.reset();
   admin_tcp_.reset();
   observe_.reset();
@@ -63,19 +69,26 @@ void Stack::Impl::release(const std::function<void()>& released) {
   });
 }
 
+/// A process that dies closes one descriptor after the other, so what it had may not be free at once.
 void Stack::Impl::take_back() {
+  next_take_back_.reset();
   if (state != State::running) return;
   try {
-    if (std::exchange(is_released_, false)) {
+    if (is_released_) {
       StackConfig config = make_config(checked_).value();
-      start_dhcp(std::move(config.dhcp));
-      start_advertiser(std::move(config.advertisements));
+      if (!dhcp) start_dhcp(std::move(config.dhcp));
+      if (!advertiser) start_advertiser(std::move(config.advertisements));
       start_http();
     }
-    log.info("serving goes on");
   } catch (const std::exception& e) {
-    log.error("what was let go for another process can't be had again", {{"reason", runtime::error_text(e)}});
+    log.error("what was let go for another process can't be had yet", {{"reason", runtime::error_text(e)}});
+    next_take_back_ = timers.after(kTakeBackEvery, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->take_back();
+    });
+    return;
   }
+  is_released_ = false;
+  log.info("serving goes on");
   if (watcher_) on_files_changed();
 }
 

@@ -141,7 +141,7 @@ void Stack::Impl::start() {
     close();
     throw;
   }
-  options.inherited.reset();
+  if (options.inherited) options.inherited->clear();  // or clients would wait in a socket that nobody serves
   for (std::size_t i = 0; i < proxies.size(); ++i) proxies[i].engine->start(tables[i]);
   if (handover_) handover_->start();
   state = State::running;
@@ -192,15 +192,17 @@ void Stack::Impl::start_dhcp(dhcp::Config config) {
   server.clock = options.clock;
   server.log = Logger(options.log, "dhcp");
   server.on_event = [this](const dhcp::LeaseEvent& event) { on_lease(event); };
-  dhcp = std::make_unique<dhcp::Server>(io.get_executor(), std::move(server));
-  dhcp->start(std::move(config));
+  auto started = std::make_unique<dhcp::Server>(io.get_executor(), std::move(server));
+  started->start(std::move(config));
+  dhcp = std::move(started);
   for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
 }
 
 void Stack::Impl::start_advertiser(std::vector<ra::Network> networks) {
-  advertiser =
+  auto started =
       std::make_unique<ra::Server>(io.get_executor(), ra::ServerOptions{options.clock, Logger(options.log, "ra")});
-  advertiser->start(networks);
+  started->start(networks);
+  advertiser = std::move(started);
   advertisements_ = std::move(networks);
 }
 
@@ -214,7 +216,7 @@ void Stack::Impl::adopt(StackConfig& config) {
 /// Nothing changes before everything that can fail has been done.
 Result<void, Diagnostics> Stack::Impl::reload() {
   if (state != State::running) return not_running();
-  if (handover_ && handover_->is_busy()) return being_handed_over();
+  if (handover_ && handover_->is_busy()) return refuse_reload(being_handed_over());
   auto next = prepare_reload();
   if (next.has_error()) return refuse_reload(next.error());
   files_ = std::move(next->files);
@@ -557,6 +559,7 @@ void Stack::Impl::close() {
   if (watcher_) watcher_->stop();
   watcher_.reset();
   handover_.reset();
+  if (next_take_back_) timers.cancel(*std::exchange(next_take_back_, {}));
   if (next_resolve_) timers.cancel(*std::exchange(next_resolve_, {}));  // or the embedder's io_context stays busy
   admin_.reset();
   admin_tcp_.reset();

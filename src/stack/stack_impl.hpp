@@ -134,6 +134,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   std::shared_ptr<FileWatcher> watcher_;
   std::unique_ptr<HandoverServer> handover_;
   bool is_released_ = false;  ///< what one process alone can have is a successor's, for now
+  std::optional<runtime::TimerQueue::Id> next_take_back_;
   std::unique_ptr<HttpServer> admin_, admin_tcp_, observe_;
   std::optional<Endpoint> admin_tcp_bound_, observe_bound_;
   proxy::Resolve resolve_;

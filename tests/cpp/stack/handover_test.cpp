@@ -99,7 +99,7 @@ TEST_F(HandoverTest, ASuccessorHasTheSamePlacesAndTheOtherEnds) {
     EXPECT_EQ(places(next), before);
     EXPECT_TRUE(next.troubles().empty());
     stopped.get_future().wait();
-    stopped = {};
+    stopped = std::promise<void>();
     EXPECT_FALSE(old.is_running());
     for (const auto& [key, place] : before) {
       if (key.first == "proxy") EXPECT_TRUE(accepts(place)) << place.to_string();
