@@ -49,13 +49,31 @@ std::string listen_options(const Job& job) {
   return text;
 }
 
-std::string forwarding(const std::vector<Endpoint>& upstreams) {
-  if (upstreams.empty()) return "    recursion no;\n";
-  std::string text = "    recursion yes;\n    allow-recursion { any; };\n    forward only;\n    forwarders {";
+std::string forwarders(const std::vector<Endpoint>& upstreams) {
+  std::string text = "forward only; forwarders {";
   for (const Endpoint& upstream : upstreams)
     text += ' ' + upstream.address.to_string() +
             (is_port_of_dns(upstream) ? "" : " port " + std::to_string(upstream.port)) + ';';
-  return text + " };\n";
+  return text + " };";
+}
+
+std::string clients(const std::optional<std::vector<Cidr>>& allowed) {
+  if (!allowed) return " any;";
+  std::string text;
+  for (const Cidr& client : *allowed) text += ' ' + client.to_string() + ';';
+  return text;
+}
+
+std::string conduct(const Config& config, const View& view) {
+  std::string text;
+  if (view.allowed) text += "    allow-query {" + clients(view.allowed) + " };\n";
+  const std::vector<Endpoint> upstreams = upstreams_of(config.forwarding);
+  if (!is_forwarding(config, view) || upstreams.empty()) return text + "    recursion no;\n";
+  text += "    recursion yes;\n    allow-recursion {" + clients(view.forwarding_allowed) + " };\n    " +
+          forwarders(upstreams) + '\n';
+  for (const ZoneForwarding* zone : forward_zones(config.forwarding))
+    text += "    zone \"" + without_dot(zone->zone) + "\" { type forward; " + forwarders(zone->upstreams) + " };\n";
+  return text;
 }
 
 }  // namespace
@@ -64,11 +82,16 @@ void bind(Job& job) {
   if (!require_available(job) || !require_plain_apexes(job)) return;
   if (job.config.forwarding.resolv_conf)
     job.warn("no-resolv-conf", "BIND does not read resolv.conf; name its servers as upstreams");
+  if (job.config.forwarding.policy != UpstreamPolicy::sequential)
+    job.warn("not-representable", "left out: policy; BIND chooses among upstreams by their speed");
+  if (job.config.forwarding.upstreams.empty() && !job.config.forwarding.zones.empty())
+    job.warn("not-representable", "left out: zones; BIND would ask the root servers for what they are not for");
+  warn_of_own_conduct(job);
   std::string text = "// " + std::string(kNotice) + "options {\n" + listen_options(job) +
                      "    allow-transfer { none; };\n    notify no;\n};\n";
   for (const OrderedView& view : ordered_views(job.config)) {
     text += "\nview \"" + safe_word(view.view->name) + "\" {\n    match-clients {" + match_clients(view) + " };\n" +
-            forwarding(upstreams_of(job.config.forwarding));
+            conduct(job.config, *view.view);
     for (const auto& zone : view.view->zones)
       // The names are ours to choose: an address may well belong to a name with an underscore.
       text += "    zone \"" + without_dot(zone->apex()) + "\" { type primary; check-names ignore; file \"" +

@@ -116,6 +116,30 @@ std::vector<Endpoint> upstreams_of(const Forwarding& forwarding) {
   return unique;
 }
 
+std::vector<const ZoneForwarding*> forward_zones(const Forwarding& forwarding) {
+  std::vector<const ZoneForwarding*> zones;
+  for (const ZoneForwarding& zone : forwarding.zones) zones.push_back(&zone);
+  std::ranges::stable_sort(zones, std::greater{}, [](const ZoneForwarding* zone) { return zone->zone.label_count(); });
+  return zones;
+}
+
+bool is_forwarding(const Config& config, const View& view) {
+  return config.forwarding.is_enabled() && (!view.forwarding_allowed || !view.forwarding_allowed->empty());
+}
+
+void warn_of_own_conduct(Job& job) {
+  const Forwarding own;
+  const Forwarding& f = job.config.forwarding;
+  const std::pair<bool, const char*> fields[] = {{f.min_ttl != own.min_ttl, "minTTLSeconds"},
+                                                 {f.max_ttl != own.max_ttl, "maxTTLSeconds"},
+                                                 {f.serve_stale != own.serve_stale, "serveStaleSeconds"},
+                                                 {f.prefetch, "prefetch"},
+                                                 {f.mix_case, "randomizeCase"},
+                                                 {job.config.query_log, "queryLog"}};
+  for (const auto& [is_set, name] : fields)
+    if (is_set) job.warn("not-representable", std::string("left out: ") + name);
+}
+
 bool is_port_of_dns(const Endpoint& endpoint) {
   return endpoint.port == kDnsPort;
 }

@@ -52,6 +52,12 @@ using Nodes = std::map<Name, std::vector<const RRset*>>;
 
 /// Upstreams without repetitions, in their order.
 [[nodiscard]] std::vector<Endpoint> upstreams_of(const Forwarding& forwarding);
+/// Zones with upstreams of their own, the longest name first: some programs take the first that fits.
+[[nodiscard]] std::vector<const ZoneForwarding*> forward_zones(const Forwarding& forwarding);
+/// Whether some client of the view may have names of no zone.
+[[nodiscard]] bool is_forwarding(const Config& config, const View& view);
+/// Warns of what only hcpnet's own forwarder does.
+void warn_of_own_conduct(Job& job);
 [[nodiscard]] bool is_port_of_dns(const Endpoint& endpoint);
 /// "OWNER TTL IN TYPE RDATA" for each record of the set.
 [[nodiscard]] std::vector<std::string> record_lines(const std::string& owner, const RRset& rrset, std::uint32_t ttl);

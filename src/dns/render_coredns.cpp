@@ -191,27 +191,67 @@ std::string listen(const Endpoint& endpoint) {
 std::string keys(const Job& job, const View& view, std::uint16_t port) {
   const std::string suffix = ':' + std::to_string(port) + ' ';
   std::string text;
-  if (!job.config.forwarding.is_enabled())
-    for (const auto& zone : view.zones) text += zone->apex().to_string() + suffix;
+  const Forwarding& forwarding = job.config.forwarding;
+  const bool is_for_all = !forwarding.upstreams.empty() || forwarding.resolv_conf;
+  if (is_forwarding(job.config, view) && is_for_all) return '.' + suffix;
+  for (const auto& zone : view.zones) text += zone->apex().to_string() + suffix;
+  if (is_forwarding(job.config, view))
+    for (const ZoneForwarding* zone : forward_zones(forwarding)) text += zone->zone.to_string() + suffix;
   return text.empty() ? '.' + suffix : text;
+}
+
+const char* policy_name(UpstreamPolicy policy) {
+  switch (policy) {
+    case UpstreamPolicy::random:
+      return "random";
+    case UpstreamPolicy::round_robin:
+      return "round_robin";
+    case UpstreamPolicy::sequential:
+      break;
+  }
+  return "sequential";
+}
+
+void write_forward_to(const std::string& from, const std::vector<std::string>& upstreams, bool is_choice,
+                      UpstreamPolicy policy, std::string& text) {
+  text += "    forward " + from;
+  for (const std::string& upstream : upstreams) text += ' ' + upstream;
+  text += is_choice ? std::string(" {\n        policy ") + policy_name(policy) + "\n    }\n" : "\n";
+}
+
+std::vector<std::string> as_words(const std::vector<Endpoint>& upstreams) {
+  std::vector<std::string> words;
+  for (const Endpoint& upstream : upstreams)
+    words.push_back(is_port_of_dns(upstream) ? upstream.address.to_string() : upstream.to_string());
+  return words;
 }
 
 void write_forward(const Job& job, const View& view, std::string& text) {
   const Forwarding& forwarding = job.config.forwarding;
-  if (!forwarding.is_enabled()) {
+  if (!is_forwarding(job.config, view)) {
     if (view.zones.empty()) text += "    template ANY ANY . {\n        rcode REFUSED\n    }\n";
     return;
   }
+  for (const ZoneForwarding* zone : forward_zones(forwarding))
+    write_forward_to(zone->zone.to_string(), as_words(zone->upstreams), zone->upstreams.size() > 1, forwarding.policy,
+                     text);
   std::vector<Endpoint> upstreams = upstreams_of(forwarding);
   upstreams.resize(std::min(upstreams.size(), kMaxCoreDnsUpstreams - (forwarding.resolv_conf ? 1 : 0)));
-  std::vector<std::string> words;
-  for (const Endpoint& upstream : upstreams)
-    words.push_back(is_port_of_dns(upstream) ? upstream.address.to_string() : upstream.to_string());
+  std::vector<std::string> words = as_words(upstreams);
   if (forwarding.resolv_conf) words.emplace_back("/etc/resolv.conf");
-  text += "    forward .";
-  for (const std::string& word : words) text += ' ' + word;
-  // A file may hold several.
-  text += words.size() > 1 || forwarding.resolv_conf ? " {\n        policy sequential\n    }\n" : "\n";
+  if (!words.empty())  // a file may hold several
+    write_forward_to(".", words, words.size() > 1 || forwarding.resolv_conf, forwarding.policy, text);
+}
+
+/// Who of a view's clients is answered at all.
+void write_access(Job& job, const View& view, std::string& text) {
+  if (view.allowed) {
+    text += "    acl {\n        allow net";
+    for (const Cidr& client : *view.allowed) text += ' ' + client.to_string();
+    text += "\n        block\n    }\n";
+  }
+  if (view.forwarding_allowed && !view.forwarding_allowed->empty())
+    job.warn("not-representable", "left out of view " + view.name + ": forwardedClients");
 }
 
 /// The plugins that listen by themselves or act on the whole process stand once, in the first block. Metrics are
@@ -267,6 +307,7 @@ void check_options(Job& job) {
 
 void coredns(Job& job) {
   check_options(job);
+  warn_of_own_conduct(job);
   if (!require_plain_apexes(job) || job.errors.has_errors()) return;
   std::string text = "# " + std::string(kNotice);
   bool is_first = true;
@@ -276,6 +317,7 @@ void coredns(Job& job) {
               " {\n        expr " + expression(view) + "\n    }\n";
       if (!port.addresses.empty()) text += "    bind" + port.addresses + '\n';
       write_services(job.options.coredns, is_first, text);
+      write_access(job, *view.view, text);
       std::vector<RenderedFile> files;
       files.swap(job.out.files);
       write_zones(job, *view.view, text);

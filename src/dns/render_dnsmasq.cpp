@@ -102,6 +102,24 @@ std::string listen_lines(Job& job) {
   return job.options.any_address ? text : text + "bind-interfaces\n";
 }
 
+std::string server_word(const Endpoint& upstream) {
+  return upstream.address.to_string() + (is_port_of_dns(upstream) ? "" : '#' + std::to_string(upstream.port)) + '\n';
+}
+
+std::string forward_lines(Job& job, const View& view) {
+  const Forwarding& forwarding = job.config.forwarding;
+  if (view.allowed || (view.forwarding_allowed && !view.forwarding_allowed->empty()))
+    job.warn("not-representable", "left out of view " + view.name + ": which of its clients are answered");
+  if (!is_forwarding(job.config, view)) return "no-resolv\n";
+  std::string text = forwarding.resolv_conf ? "" : "no-resolv\n";
+  if (forwarding.policy == UpstreamPolicy::sequential) text += "strict-order\n";
+  for (const Endpoint& upstream : upstreams_of(forwarding)) text += "server=" + server_word(upstream);
+  for (const ZoneForwarding* zone : forward_zones(forwarding))
+    for (const Endpoint& upstream : zone->upstreams)
+      text += "server=/" + without_dot(zone->zone) + '/' + server_word(upstream);
+  return text;
+}
+
 /// dnsmasq has one TTL for all that it answers itself.
 std::uint32_t smallest_ttl(const View& view) {
   std::uint32_t smallest = Zone::kNegativeTtl;
@@ -123,15 +141,14 @@ void dnsmasq(Job& job) {
   if (job.config.views.size() > 1)
     job.warn("one-process-per-view",
              "dnsmasq has no views: each file is for a process that only the clients of its view can reach");
+  if (job.config.forwarding.policy != UpstreamPolicy::sequential)
+    job.warn("not-representable", "left out: policy; dnsmasq prefers the upstream that answered first");
+  warn_of_own_conduct(job);
   const std::string listeners = listen_lines(job);
   for (const View& view : job.config.views) {
     std::string text =
         "# " + std::string(kNotice) + listeners + "no-hosts\nlocal-ttl=" + std::to_string(smallest_ttl(view)) + '\n';
-    if (!job.config.forwarding.resolv_conf) text += "no-resolv\n";
-    text += "strict-order\n";
-    for (const Endpoint& upstream : upstreams_of(job.config.forwarding))
-      text += "server=" + upstream.address.to_string() +
-              (is_port_of_dns(upstream) ? "" : '#' + std::to_string(upstream.port)) + '\n';
+    text += forward_lines(job, view);
     for (const auto& zone : view.zones) ZoneLines(job, view, *zone, text).write();
     job.out.files.push_back({"dnsmasq-" + safe_word(view.name) + ".conf", std::move(text)});
   }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // unbound.conf. Its views hold local zones only, and there a wildcard is a zone of type "redirect": everything at and
 // below its name gets the same answer. What exists below a wildcard therefore becomes a zone of its own.
+#include <algorithm>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
+#include <map>
 #include <set>
 
 #include "dns/render_common.hpp"
@@ -62,6 +64,30 @@ class LocalZones {
   std::string& text_;
 };
 
+/// Who is answered, and for whom is forwarded: of two networks the longer prefix counts, so the view comes first.
+std::string access_lines(const Config& config, const OrderedView& view) {
+  const char* usual =
+      is_forwarding(config, *view.view) && !view.view->forwarding_allowed ? "allow" : "refuse_non_local";
+  std::map<Cidr, const char*> all;
+  for (const Clause& clause : view.clauses) all[clause.prefix] = view.view->allowed ? "refuse" : usual;
+  for (const Cidr& clients : view.view->allowed.value_or(std::vector<Cidr>{})) all[clients] = usual;
+  for (const Cidr& clients : view.view->forwarding_allowed.value_or(std::vector<Cidr>{})) all[clients] = "allow";
+  std::string text;
+  for (const auto& [clients, what] : all) {
+    text += "    access-control: " + clients.to_string() + ' ' + what +
+            "\n    access-control-view: " + clients.to_string() + ' ' + safe_word(view.view->name) + '\n';
+  }
+  return text;
+}
+
+std::string forward_zone(const std::string& name, const std::vector<Endpoint>& upstreams) {
+  std::string text = "\nforward-zone:\n    name: \"" + name + "\"\n";
+  for (const Endpoint& upstream : upstreams)
+    text += "    forward-addr: " + upstream.address.to_string() +
+            (is_port_of_dns(upstream) ? "" : '@' + std::to_string(upstream.port)) + '\n';
+  return text;
+}
+
 std::string server_part(const Job& job, const std::vector<OrderedView>& views) {
   std::string text = "server:\n";
   std::set<std::uint16_t> ports;
@@ -72,17 +98,12 @@ std::string server_part(const Job& job, const std::vector<OrderedView>& views) {
       for (const char* any : {"0.0.0.0", "::0"})
         text += std::string("    interface: ") + any + '@' + std::to_string(listener.port) + '\n';
   }
-  for (const OrderedView& view : views) {
-    for (const Clause& clause : view.clauses) {
-      text += "    access-control: " + clause.prefix.to_string() +
-              " allow\n    access-control-view: " + clause.prefix.to_string() + ' ' + safe_word(view.view->name) + '\n';
-    }
-  }
-  for (const Endpoint& upstream : upstreams_of(job.config.forwarding)) {
-    if (!upstream.address.is_loopback()) continue;
+  for (const OrderedView& view : views) text += access_lines(job.config, view);
+  const auto is_local = [](const Endpoint& upstream) { return upstream.address.is_loopback(); };
+  const auto has_local = [&](const ZoneForwarding& zone) { return std::ranges::any_of(zone.upstreams, is_local); };
+  if (std::ranges::any_of(job.config.forwarding.upstreams, is_local) ||
+      std::ranges::any_of(job.config.forwarding.zones, has_local))
     text += "    do-not-query-localhost: no\n";
-    break;
-  }
   return text;
 }
 
@@ -92,21 +113,25 @@ void unbound(Job& job) {
   if (!require_available(job) || !require_plain_apexes(job)) return;
   if (job.config.forwarding.resolv_conf)
     job.warn("no-resolv-conf", "unbound does not read resolv.conf; name its servers as upstreams");
+  if (job.config.forwarding.policy != UpstreamPolicy::sequential)
+    job.warn("not-representable", "left out: policy; unbound chooses among upstreams by their speed");
+  warn_of_own_conduct(job);
   const std::vector<OrderedView> views = ordered_views(job.config);
   const std::vector<Endpoint> upstreams = upstreams_of(job.config.forwarding);
   std::string text = "# " + std::string(kNotice) + server_part(job, views);
   for (const OrderedView& view : views) {
     text += "\nview:\n    name: \"" + safe_word(view.view->name) + "\"\n";
     // Else unbound would ask the root servers.
-    if (upstreams.empty()) text += "    local-zone: \".\" refuse\n";
+    if (upstreams.empty()) {
+      text += "    local-zone: \".\" refuse\n";
+      for (const ZoneForwarding* zone : forward_zones(job.config.forwarding))
+        text += "    local-zone: \"" + zone->zone.to_string() + "\" transparent\n";
+    }
     for (const auto& zone : view.view->zones) LocalZones(job, *view.view, *zone, text).write();
   }
-  if (!upstreams.empty()) {
-    text += "\nforward-zone:\n    name: \".\"\n";
-    for (const Endpoint& upstream : upstreams)
-      text += "    forward-addr: " + upstream.address.to_string() +
-              (is_port_of_dns(upstream) ? "" : '@' + std::to_string(upstream.port)) + '\n';
-  }
+  if (!upstreams.empty()) text += forward_zone(".", upstreams);
+  for (const ZoneForwarding* zone : forward_zones(job.config.forwarding))
+    text += forward_zone(zone->zone.to_string(), zone->upstreams);
   job.out.files.push_back({"unbound.conf", std::move(text)});
 }
 

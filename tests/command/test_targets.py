@@ -157,7 +157,7 @@ class Rendered:
         return re.sub(rf"bind {SERVER}:(\d+)", lambda m: f"bind {SERVER}:{self.ports[int(m[1])]}", text)
 
     def move_envoy(self, text: str, apps: dict[str, tuple[str, str]]) -> str:
-        def walk(value: Any) -> None:
+        def walk(value: object) -> None:
             if isinstance(value, list):
                 for item in value:
                     walk(item)

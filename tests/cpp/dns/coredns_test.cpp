@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <chrono>
+#include <functional>
 #include <hcpnet/dns/explain.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <thread>
@@ -61,6 +63,20 @@ class UdpSocket {
     if (size < 0) return std::nullopt;
     auto reply = parse_message(ByteView(buffer).first(static_cast<std::size_t>(size)));
     return reply ? std::optional(std::move(*reply)) : std::nullopt;
+  }
+
+  /// Answers one query, if one comes in time.
+  void reply(int timeout_ms, const std::function<Message(Message)>& make) const {
+    pollfd waiting{fd_, POLLIN, 0};
+    if (poll(&waiting, 1, timeout_ms) != 1) return;
+    std::array<std::uint8_t, kMaxMessageBytes> buffer;
+    sockaddr_in from{};
+    socklen_t from_size = sizeof from;
+    const ssize_t size = recvfrom(fd_, buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from), &from_size);
+    const auto query = parse_message(ByteView(buffer).first(size < 0 ? 0 : static_cast<std::size_t>(size)));
+    if (!query) return;
+    const auto bytes = encode_message(make(*query)).value();
+    sendto(fd_, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&from), from_size);
   }
 
  private:
@@ -160,6 +176,55 @@ class CoreDns : public testing::Test {
   pid_t child = 0;
   Endpoint server;
 };
+
+/// An upstream that answers every question with one address, from a thread of its own.
+class Upstream {
+ public:
+  explicit Upstream(std::string_view answer) : answer_(test::ipv4(answer)), thread_([this] { serve(); }) {}
+  ~Upstream() {
+    is_over_ = true;
+    thread_.join();
+  }
+  Upstream(const Upstream&) = delete;
+  Upstream& operator=(const Upstream&) = delete;
+  [[nodiscard]] Endpoint endpoint() const { return {test::ipv4("127.90.9.1"), socket_.port()}; }
+
+ private:
+  void serve() {
+    while (!is_over_)
+      socket_.reply(100, [this](Message message) {
+        message.flags |= flag::kResponse | flag::kRecursionAvailable;
+        message.answers = {{message.questions.at(0).name, Type::a, kClassIn, 5, std::string(as_text(answer_.bytes()))}};
+        return message;
+      });
+  }
+
+  Ipv4 answer_;
+  UdpSocket socket_{test::ipv4("127.90.9.1")};
+  std::atomic<bool> is_over_ = false;
+  std::thread thread_;
+};
+
+TEST_F(CoreDns, ForwardsWhatHasUpstreamsOfItsOwnThereAndTheRestElsewhere) {
+  Config config = test::two_clusters();
+  const Upstream general("192.0.2.1"), corp("192.0.2.2"), inner("192.0.2.3");
+  config.forwarding.upstreams = {general.endpoint()};
+  config.forwarding.zones = {{name("corp.example"), {corp.endpoint()}}, {name("a.corp.example"), {inner.endpoint()}}};
+  config.views[1].allowed = {test::cidr("127.90.1.0/28")};
+  config.views[0].forwarding_allowed.emplace();
+  start(config);
+  const auto answer = [&](std::string_view client, std::string_view asked) {
+    const auto reply = UdpSocket(test::ipv4(client)).ask(server, test::make_query(asked, Type::a), 5000);
+    return !reply ? "nothing" : reply->answers.empty() ? to_string(reply->rcode()) : test::addresses(*reply).at(0);
+  };
+  EXPECT_EQ(answer("127.90.1.5", "www.example.net"), "192.0.2.1");
+  EXPECT_EQ(answer("127.90.1.5", "www.corp.example"), "192.0.2.2");
+  EXPECT_EQ(answer("127.90.1.5", "x.a.corp.example"), "192.0.2.3");
+  EXPECT_EQ(answer("127.90.1.5", "api.blue.hc.example.com"), "192.0.2.4");
+  EXPECT_EQ(answer("127.90.1.99", "api.blue.hc.example.com"), "REFUSED");
+  EXPECT_EQ(answer("127.90.3.5", "api.blue.hc.example.com"), "172.30.9.4");
+  EXPECT_EQ(answer("127.90.3.5", "www.corp.example"), "REFUSED") << "nothing is forwarded for pods";
+}
 
 TEST_F(CoreDns, AnswersEachViewOfTwoClustersAsWeDo) {
   const Config config = test::two_clusters();

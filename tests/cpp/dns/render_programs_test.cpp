@@ -77,7 +77,7 @@ TEST_F(RenderPrograms, BindReadsEveryStringAsItWasMeant) {
 
 TEST_F(RenderPrograms, BindTakesItsConfigurationWithEveryZone) {
   if (test::is_missing("named-checkconf")) FAIL() << "named-checkconf is not installed (bind9-utils)";
-  for (const Config& config : {test::two_clusters(), hard_zones()}) {
+  for (const Config& config : {test::two_clusters(), hard_zones(), test::guarded_clusters(), test::zones_only()}) {
     write(config, RenderTarget::bind);
     expect_accepted("named-checkconf -z " + (folder / "named.conf").string());
   }
@@ -85,7 +85,7 @@ TEST_F(RenderPrograms, BindTakesItsConfigurationWithEveryZone) {
 
 TEST_F(RenderPrograms, UnboundTakesItsConfiguration) {
   if (test::is_missing("unbound-checkconf")) FAIL() << "unbound-checkconf is not installed (unbound)";
-  for (const Config& config : {test::two_clusters(), hard_zones()}) {
+  for (const Config& config : {test::two_clusters(), hard_zones(), test::guarded_clusters(), test::zones_only()}) {
     write(config, RenderTarget::unbound);
     expect_accepted("unbound-checkconf " + (folder / "unbound.conf").string());
   }
@@ -93,7 +93,7 @@ TEST_F(RenderPrograms, UnboundTakesItsConfiguration) {
 
 TEST_F(RenderPrograms, DnsmasqTakesEachViewsConfiguration) {
   if (test::is_missing("dnsmasq")) FAIL() << "dnsmasq is not installed (dnsmasq-base)";
-  for (const Config& config : {test::two_clusters(), hard_zones()}) {
+  for (const Config& config : {test::two_clusters(), hard_zones(), test::guarded_clusters(), test::zones_only()}) {
     write(config, RenderTarget::dnsmasq);
     EXPECT_EQ(files.size(), 2U);
     for (const RenderedFile& file : files) expect_accepted("dnsmasq --test -C " + (folder / file.name).string());

@@ -38,6 +38,25 @@ inline dns::Config two_clusters() {
   return config;
 }
 
+/// Two clusters, with all that a policy can say of upstreams and of who may ask.
+inline dns::Config guarded_clusters() {
+  dns::Config config = two_clusters();
+  config.forwarding.upstreams = {{ipv4("127.90.9.9"), 5300}, {ipv4("192.0.2.53"), 53}};
+  config.forwarding.zones = {{name("corp.example"), {{ipv4("192.0.2.54"), 53}}},
+                             {name("a.corp.example"), {{ipv4("192.0.2.55"), 5300}, {ipv4("192.0.2.56"), 53}}}};
+  config.forwarding.policy = dns::UpstreamPolicy::round_robin;
+  config.views[0].allowed = {cidr("10.0.0.0/8"), cidr("2001:db8::/32")};
+  config.views[0].forwarding_allowed.emplace();
+  config.views[1].forwarding_allowed = {cidr("127.90.1.0/25")};
+  return config;
+}
+/// The same with nothing but zones to forward.
+inline dns::Config zones_only() {
+  dns::Config config = guarded_clusters();
+  config.forwarding.upstreams.clear();
+  return config;
+}
+
 /// Everything that makes wildcards hard, and a type of each kind (the zone of the field cases, and more).
 inline dns::Config hard_zones() {
   dns::Config config;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is rendered, and the field cases ZON-01 to ZON-11. Whether other servers take it: render_programs_test,
 // coredns_test.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
@@ -346,6 +346,66 @@ TEST(ZoneCases, Zon11ForwardHasTheRightFormForEveryListOfUpstreams) {
   config.forwarding.upstreams = {two, one, two};
   EXPECT_NE(corefile(config).find("forward . 198.51.100.2:5353 198.51.100.1 {\n        policy sequential\n"),
             std::string::npos);
+}
+
+std::vector<std::string> warnings_of(const Rendered& rendered) {
+  std::vector<std::string> all;
+  for (const Diagnostic& d : rendered.warnings) all.push_back(d.message);
+  return all;
+}
+
+TEST(RenderForwarding, EachProgramGetsZonesAndAccessInItsOwnWords) {
+  const Config config = test::guarded_clusters();
+  const auto text = [&](RenderTarget target, const char* file) {
+    return test::text_of(render(config, target).value(), file);
+  };
+  const std::string coredns = text(RenderTarget::coredns, "Corefile");
+  EXPECT_EQ(test::count(coredns,
+                        "    forward a.corp.example. 192.0.2.55:5300 192.0.2.56 {\n        policy round_robin\n"
+                        "    }\n    forward corp.example. 192.0.2.54\n    forward . 127.90.9.9:5300 192.0.2.53 "
+                        "{\n        policy round_robin\n    }\n"),
+            1u)
+      << "not for pods";
+  EXPECT_EQ(test::count(coredns, "    acl {\n        allow net 10.0.0.0/8 2001:db8::/32\n        block\n    }\n"), 1u);
+  const std::string bind = text(RenderTarget::bind, "named.conf");
+  EXPECT_EQ(test::count(bind, "    allow-query { 10.0.0.0/8; 2001:db8::/32; };\n    recursion no;\n"), 1u);
+  EXPECT_EQ(test::count(bind, "    allow-recursion { 127.90.1.0/25; };\n"), 1u);
+  EXPECT_EQ(test::count(bind,
+                        "    zone \"a.corp.example\" { type forward; forward only; forwarders { 192.0.2.55 port "
+                        "5300; 192.0.2.56; }; };\n"),
+            1u);
+  const std::string unbound = text(RenderTarget::unbound, "unbound.conf");
+  for (const char* line : {"access-control: 0.0.0.0/0 refuse\n", "access-control: 10.0.0.0/8 refuse_non_local\n",
+                           "access-control: 127.90.1.0/24 refuse_non_local\n", "access-control: 127.90.1.0/25 allow\n",
+                           "forward-zone:\n    name: \"corp.example.\"\n    forward-addr: 192.0.2.54\n"})
+    EXPECT_EQ(test::count(unbound, line), 1u) << line;
+  const std::string dnsmasq = text(RenderTarget::dnsmasq, "dnsmasq-vlan.conf");
+  EXPECT_EQ(test::count(dnsmasq, "server=/a.corp.example/192.0.2.55#5300\n"), 1u);
+  EXPECT_EQ(test::count(text(RenderTarget::dnsmasq, "dnsmasq-pod.conf"), "server="), 0u);
+}
+
+TEST(RenderForwarding, WithZonesAloneNothingElseIsAsked) {
+  const Config config = test::zones_only();
+  const std::string coredns = test::text_of(render(config, RenderTarget::coredns).value(), "Corefile");
+  EXPECT_EQ(test::count(coredns, "forward . "), 0u);
+  EXPECT_EQ(test::count(coredns, " corp.example.:53 {"), 1u) << "CoreDNS refuses what no block is for";
+  const std::string unbound = test::text_of(render(config, RenderTarget::unbound).value(), "unbound.conf");
+  EXPECT_EQ(test::count(unbound, "    local-zone: \".\" refuse\n    local-zone: \"a.corp.example.\" transparent\n"),
+            2u);
+  EXPECT_THAT(warnings_of(render(config, RenderTarget::bind).value()), testing::Contains(testing::HasSubstr("zones")));
+}
+
+TEST(RenderForwarding, WhatOnlyOurForwarderDoesIsSaid) {
+  Config config = test::two_clusters();
+  for (View& view : config.views) view.zones.clear();  // their own warnings are not the matter here
+  config.forwarding = {{{test::ipv4("192.0.2.53"), 53}}};
+  for (const RenderTarget target : {RenderTarget::coredns, RenderTarget::bind, RenderTarget::unbound})
+    EXPECT_THAT(warnings_of(render(config, target).value()), testing::IsEmpty());
+  config.forwarding.serve_stale = std::chrono::seconds(60);
+  config.forwarding.prefetch = config.forwarding.mix_case = config.query_log = true;
+  config.forwarding.min_ttl = config.forwarding.max_ttl = std::chrono::seconds(5);
+  for (const RenderTarget target : {RenderTarget::coredns, RenderTarget::bind, RenderTarget::unbound})
+    EXPECT_EQ(warnings_of(render(config, target).value()).size(), 6u);
 }
 
 }  // namespace
