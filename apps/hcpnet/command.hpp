@@ -31,6 +31,7 @@ struct StateArguments {
   std::string state_dir;
   void add_to(CLI::App& command);
   [[nodiscard]] std::string admin_socket() const { return state_dir + "/admin.sock"; }
+  [[nodiscard]] std::string handover_socket() const { return state_dir + "/handover.sock"; }
 };
 
 /// -o text|json

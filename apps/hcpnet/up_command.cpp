@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
@@ -25,7 +26,7 @@ struct Arguments {
   std::vector<std::string> pod_addresses, port_maps;
   std::vector<std::string> only;
   std::string admin_tcp, observe, access_log, log_format = "text", log_level = "info";
-  bool no_watch = false;
+  bool no_watch = false, takeover = false;
 };
 
 /// What a user wrote on the command line is wrong: exit status 2.
@@ -95,6 +96,10 @@ StackOptions to_options(const Arguments& a) {
     throw WrongUse("--admin-tcp: only a loopback address is allowed");
   options.observe = endpoint_option("--observe", a.observe);
   options.watch = !a.no_watch;
+  options.handover_socket = a.state.handover_socket();
+  options.takes_over = a.takeover;
+  options.inherited = std::make_shared<InheritedSockets>();
+  options.inherited->add_from_service_manager();
   const auto is_served = [&](const char* part) { return a.only.empty() || std::ranges::count(a.only, part) > 0; };
   options.serve = {.dhcp = is_served("dhcp"), .dns = is_served("dns"), .proxy = is_served("proxy")};
   options.log = make_log_sink(a.log_format == "json", parse_level(a.log_level));
@@ -105,17 +110,28 @@ StackOptions to_options(const Arguments& a) {
 class Service {
  public:
   explicit Service(StackOptions options)
-      : log_(options.log, "stack"), stack_(io_, std::move(options)), signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
+      : log_(options.log, "stack"),
+        takes_over_(options.takes_over),
+        stack_(io_, watched(std::move(options))),
+        signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
 
   void run() {
     std::signal(SIGPIPE, SIG_IGN);
     stack_.start();
-    notify_service_manager("READY=1");
+    // The manager watches the predecessor, whose child we may be.
+    notify_service_manager(takes_over_ ? "READY=1\nMAINPID=" + std::to_string(::getpid()) : "READY=1");
     wait_for_signal();
     io_.run();
   }
 
  private:
+  StackOptions watched(StackOptions options) {
+    options.on_event = [this](const StackEvent& event) {
+      if (event.kind == StackEvent::Kind::stopped) io_.stop();
+    };
+    return options;
+  }
+
   void wait_for_signal() {
     signals_.async_wait([this](boost::system::error_code ec, int signal) {
       if (ec) return;
@@ -139,6 +155,7 @@ class Service {
   }
 
   Logger log_;
+  bool takes_over_;
   boost::asio::io_context io_{1};
   Stack stack_;
   boost::asio::signal_set signals_;
@@ -189,6 +206,9 @@ void add_up(CLI::App& app, int& status) {
       ->type_name("ADDRESS:PORT");
   command->add_option("--observe", a->observe, "read-only /healthz, /readyz and /metrics; off unless given")
       ->type_name("ADDRESS:PORT");
+  command->add_flag("--takeover", a->takeover,
+                    "take the sockets over from the process that runs with this state directory, without a gap; it "
+                    "ends when its tunnels have; alone where none runs");
   command->add_flag("--no-watch", a->no_watch, "do not reload by itself when a file changes");
   command
       ->add_option(

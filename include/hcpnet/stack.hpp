@@ -8,6 +8,7 @@
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/dns/server.hpp>
 #include <hcpnet/dns/zone.hpp>
+#include <hcpnet/inherited_sockets.hpp>
 #include <hcpnet/log.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/proxy/engine.hpp>
@@ -28,7 +29,13 @@ namespace hcpnet {
 
 /// Something that happened in a running stack and that its owner may want to act on.
 struct StackEvent {
-  enum class Kind : std::uint8_t { lease, reloaded, reload_refused };
+  enum class Kind : std::uint8_t {
+    lease,
+    reloaded,
+    reload_refused,
+    handed_over,  ///< another process serves; tunnels may finish here, for as long as their ProxyPolicy has it drain
+    stopped,      ///< after handed_over: the last tunnel has ended
+  };
   Kind kind = Kind::lease;
   std::optional<dhcp::LeaseEvent> lease;  ///< with Kind::lease
   Diagnostics diagnostics;                ///< with Kind::reload_refused: why; with Kind::reloaded: warnings
@@ -52,9 +59,16 @@ struct StackOptions {
   std::string admin_socket;           ///< path of the admin unix socket (mode 0600); empty: none
   std::optional<Endpoint> admin_tcp;  ///< admin over TCP; refused unless it is a loopback address
   std::optional<Endpoint> observe;    ///< read-only /healthz, /readyz, /metrics
-  bool watch = false;                 ///< reload when a file changes
-  ServedParts serve;                  ///< the others are another process's
-  proxy::Resolve resolve;             ///< for backends and internalProxyService; the system's resolver when empty
+  /// Path of the unix socket (mode 0600, same user only) where a later process may ask to take over; empty: none.
+  std::string handover_socket;
+  /// Take over from the process that answers on handover_socket, if one does: its sockets become ours, and it serves
+  /// until start() has done all that can fail.
+  bool takes_over = false;
+  /// Sockets from elsewhere that listeners of DNS and proxy may use instead of binding their own; null: none.
+  std::shared_ptr<InheritedSockets> inherited;
+  bool watch = false;      ///< reload when a file changes
+  ServedParts serve;       ///< the others are another process's
+  proxy::Resolve resolve;  ///< for backends and internalProxyService; the system's resolver when empty
   Clock* clock = &system_clock();
   LogSink log;  ///< on the stack's thread
   /// One line per ended connection of the proxies, in the form that their ProxyPolicy says (docs/proxy.md), without
@@ -122,6 +136,7 @@ class Stack {
   void drain();
   [[nodiscard]] bool is_draining() const;
   /// Takes no more clients, lets tunnels and disk writes finish (five seconds at most), closes everything. Idempotent.
+  /// After StackEvent::Kind::handed_over too: five seconds from then on.
   void stop(std::function<void()> stopped = {});
 
   [[nodiscard]] bool is_running() const;

@@ -92,6 +92,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
 
   void start(Config config);
   void make_workers();
+  bool adopt_sockets(const Endpoint& configured);
   void bind(const Endpoint& configured);
   std::shared_ptr<const Snapshot> prepare(Config config) const;
   void adopt(std::shared_ptr<const Snapshot> next);
@@ -141,6 +142,8 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   TcpSessions sessions;
   std::vector<std::shared_ptr<UdpListener>> udp;
   std::vector<std::shared_ptr<TcpListener>> tcp;
+  /// Inherited from a server with more workers.
+  std::vector<std::pair<Endpoint, std::shared_ptr<UdpListener>>> surplus;
   std::vector<std::unique_ptr<UdpWorker>> workers;  ///< besides the executor's thread
   std::vector<BoundListener> bound;
 
@@ -179,6 +182,7 @@ void Server::Impl::start(Config config) {
     throw;
   }
   for (const auto& listener : udp) listener->start();
+  for (const auto& listener : surplus) listener.second->start();
   for (const auto& listener : tcp) listener->start();
   give_back_memory(snapshot->config);
 }
@@ -191,7 +195,29 @@ void Server::Impl::make_workers() {
         }));
 }
 
+/// False: there are none for it.
+bool Server::Impl::adopt_sockets(const Endpoint& configured) {
+  if (!options.inherited) return false;
+  auto datagrams = options.inherited->take(SocketKind::datagram, configured);
+  auto streams = options.inherited->take(SocketKind::stream, configured);
+  if (datagrams.empty() || streams.empty()) return false;
+  tcp.push_back(
+      std::make_shared<TcpListener>(executor, std::move(streams.front()), configured.address.is_v4(), sessions));
+  // Each is read, or what waits in it would be lost; where there are more workers some read the same.
+  const std::size_t count = datagrams.size();
+  for (std::size_t i = count; i <= workers.size(); ++i)
+    datagrams.push_back(FileDescriptor::copy_of(datagrams[i - count].get()));
+  udp.push_back(std::make_shared<UdpListener>(executor, configured, std::move(datagrams.front()), *this, *batch));
+  for (std::size_t i = 1; i <= workers.size(); ++i) workers[i - 1]->adopt(configured, std::move(datagrams[i]));
+  for (std::size_t i = workers.size() + 1; i < datagrams.size(); ++i)
+    surplus.emplace_back(configured,
+                         std::make_shared<UdpListener>(executor, configured, std::move(datagrams[i]), *this, *batch));
+  bound.push_back({configured, {configured.address, udp.back()->port()}});
+  return true;
+}
+
 void Server::Impl::bind(const Endpoint& configured) {
+  if (adopt_sockets(configured)) return;
   const auto mapped = options.port_map.find(configured.port);
   Endpoint wanted = configured;
   if (mapped != options.port_map.end()) wanted.port = mapped->second;
@@ -272,6 +298,8 @@ void Server::Impl::use_forwarding(const Forwarding& wanted) {
 void Server::Impl::close() {
   for (const auto& worker : workers) worker->stop();
   for (const auto& listener : udp) listener->close();
+  for (const auto& listener : surplus) listener.second->close();
+  surplus.clear();
   for (const auto& listener : tcp) listener->close();
   udp.clear();
   tcp.clear();
@@ -539,6 +567,19 @@ void Server::stop(std::function<void()> done) {
 
 std::vector<BoundListener> Server::listeners() const {
   return impl_->bound;
+}
+
+std::vector<ListeningSocket> Server::sockets() const {
+  std::vector<ListeningSocket> all;
+  for (std::size_t i = 0; i < impl_->udp.size() && i < impl_->bound.size(); ++i) {
+    const Endpoint& configured = impl_->bound[i].configured;
+    all.push_back({SocketKind::datagram, configured, impl_->udp[i]->descriptor()});
+    for (const auto& worker : impl_->workers) all.push_back({SocketKind::datagram, configured, worker->descriptor(i)});
+    all.push_back({SocketKind::stream, configured, impl_->tcp[i]->descriptor()});
+  }
+  for (const auto& [configured, listener] : impl_->surplus)
+    all.push_back({SocketKind::datagram, configured, listener->descriptor()});
+  return all;
 }
 
 ServerStats Server::stats() const {

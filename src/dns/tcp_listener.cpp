@@ -4,6 +4,7 @@
 #include <boost/asio/ip/v6_only.hpp>
 
 #include "dns/endpoints.hpp"
+#include "runtime/close_shared.hpp"
 
 namespace hcpnet::dns {
 
@@ -27,10 +28,15 @@ TcpListener::TcpListener(asio::any_io_executor executor, const Endpoint& at, Tcp
   acceptor_.listen(kBacklog);
 }
 
+TcpListener::TcpListener(asio::any_io_executor executor, FileDescriptor socket, bool is_v4, TcpSessions& sessions)
+    : acceptor_(executor), sessions_(sessions) {
+  acceptor_.assign(is_v4 ? tcp::v4() : tcp::v6(), socket.get());
+  static_cast<void>(socket.release());
+}
+
 void TcpListener::close() noexcept {
-  error_code ignored;
   sessions_.timers->cancel(pause_);
-  acceptor_.close(ignored);
+  if (acceptor_.is_open()) close_shared(acceptor_);
 }
 
 void TcpListener::accept() {

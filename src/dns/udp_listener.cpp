@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "dns/endpoints.hpp"
+#include "runtime/close_shared.hpp"
 
 namespace hcpnet::dns {
 namespace {
@@ -85,17 +86,29 @@ UdpListener::UdpListener(asio::any_io_executor executor, const Endpoint& at, Por
   const bool is_v4 = at.address.is_v4();
   socket_.open(is_v4 ? udp::v4() : udp::v6());
   if (!is_v4) socket_.set_option(asio::ip::v6_only(true));
+  if (sharing == PortSharing::shared) enable(socket_.native_handle(), SOL_SOCKET, SO_REUSEPORT, "SO_REUSEPORT");
+  set_options(at);
+  socket_.bind({to_asio(at.address), at.port});
+}
+
+UdpListener::UdpListener(asio::any_io_executor executor, const Endpoint& at, FileDescriptor socket,
+                         QueryHandler& handler, UdpBatch& batch)
+    : socket_(executor), handler_(handler), batch_(batch), is_wildcard_(at.address.is_unspecified()) {
+  socket_.assign(at.address.is_v4() ? udp::v4() : udp::v6(), socket.get());
+  static_cast<void>(socket.release());
+  set_options(at);
+}
+
+void UdpListener::set_options(const Endpoint& at) {
+  const bool is_v4 = at.address.is_v4();
   if (is_wildcard_ && is_v4) enable(socket_.native_handle(), IPPROTO_IP, IP_PKTINFO, "IP_PKTINFO");
   if (is_wildcard_ && !is_v4) enable(socket_.native_handle(), IPPROTO_IPV6, IPV6_RECVPKTINFO, "IPV6_RECVPKTINFO");
-  if (sharing == PortSharing::shared) enable(socket_.native_handle(), SOL_SOCKET, SO_REUSEPORT, "SO_REUSEPORT");
   ignore_path_mtu(socket_.native_handle(), is_v4);
-  socket_.bind({to_asio(at.address), at.port});
   socket_.non_blocking(true);
 }
 
 void UdpListener::close() noexcept {
-  error_code ignored;  // nothing is lost with a UDP socket that can't be closed properly
-  socket_.close(ignored);
+  if (socket_.is_open()) close_shared(socket_);
 }
 
 void UdpListener::wait() {

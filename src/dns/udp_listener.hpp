@@ -8,6 +8,7 @@
 #include <boost/asio/ip/udp.hpp>
 #include <cstdint>
 #include <hcpnet/dns/responder.hpp>
+#include <hcpnet/inherited_sockets.hpp>
 #include <hcpnet/net.hpp>
 #include <memory>
 
@@ -53,12 +54,17 @@ class UdpListener : public std::enable_shared_from_this<UdpListener> {
   /// Throws boost::system::system_error when it can't bind.
   UdpListener(boost::asio::any_io_executor executor, const Endpoint& at, PortSharing sharing, QueryHandler& handler,
               UdpBatch& batch);
+  /// Reads from a socket that is bound to `at` already. Throws as above.
+  UdpListener(boost::asio::any_io_executor executor, const Endpoint& at, FileDescriptor socket, QueryHandler& handler,
+              UdpBatch& batch);
 
   [[nodiscard]] std::uint16_t port() const { return socket_.local_endpoint().port(); }
+  [[nodiscard]] int descriptor() { return socket_.native_handle(); }
   void start() { wait(); }
   void close() noexcept;
 
  private:
+  void set_options(const Endpoint& at);
   void wait();
   void on_readable();
   std::size_t receive();

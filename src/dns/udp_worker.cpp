@@ -64,6 +64,10 @@ void UdpWorker::bind(const Endpoint& at) {
   listeners_.push_back(std::make_shared<UdpListener>(io_.get_executor(), at, PortSharing::shared, *this, *batch_));
 }
 
+void UdpWorker::adopt(const Endpoint& at, FileDescriptor socket) {
+  listeners_.push_back(std::make_shared<UdpListener>(io_.get_executor(), at, std::move(socket), *this, *batch_));
+}
+
 void UdpWorker::start() {
   for (const auto& listener : listeners_) listener->start();
   const BlockedSignals blocked;

@@ -58,6 +58,9 @@ class UdpWorker final : public QueryHandler {
 
   /// Before start(). Throws boost::system::system_error.
   void bind(const Endpoint& at);
+  void adopt(const Endpoint& at, FileDescriptor socket);
+  /// Of the listener that was bound or adopted at `position`.
+  [[nodiscard]] int descriptor(std::size_t position) const { return listeners_[position]->descriptor(); }
   /// After the first replace(). Throws std::system_error when there can be no more threads.
   void start();
   /// Returns what was counted of the views of the snapshot before.

@@ -6,6 +6,7 @@
 
 #include "proxy/admission.hpp"
 #include "proxy/session.hpp"
+#include "runtime/close_shared.hpp"
 
 namespace hcpnet::proxy {
 
@@ -26,6 +27,15 @@ void Acceptor::open(const Endpoint& address, bool is_shared) {
   if (!ec) acceptor_.bind(endpoint, ec);
   if (!ec) acceptor_.listen(asio::socket_base::max_listen_connections, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot listen on " + address.to_string());
+  set_tcp_options(acceptor_.native_handle(), worker_->options);
+  bound_ = from_asio(acceptor_.local_endpoint());
+}
+
+void Acceptor::adopt(FileDescriptor socket) {
+  error_code ec = rebind_to_interface(socket.get(), listener_->interface);
+  if (!ec) acceptor_.assign(to_asio(listener_->address).protocol(), socket.get(), ec);
+  if (ec) throw boost::system::system_error(ec, "proxy: cannot take over " + listener_->address.to_string());
+  static_cast<void>(socket.release());
   set_tcp_options(acceptor_.native_handle(), worker_->options);
   bound_ = from_asio(acceptor_.local_endpoint());
 }
@@ -61,8 +71,7 @@ void Acceptor::back_off(const error_code& cause) {
 }
 
 void Acceptor::close() {
-  error_code ignored;
-  acceptor_.close(ignored);
+  if (acceptor_.is_open()) close_shared(acceptor_);
 }
 
 }  // namespace hcpnet::proxy

@@ -17,12 +17,15 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
 
   /// Binds `address`. `is_shared`: other workers bind it as well. Throws boost::system::system_error that names it.
   void open(const Endpoint& address, bool is_shared);
+  /// Serves a socket that listens already. Throws as open() does.
+  void adopt(FileDescriptor socket);
   void accept();
   void close();
   /// What is accepted from now on follows these rules. Precondition: the same address and kind.
   void set_listener(const Listener& listener) { listener_ = std::make_shared<const Listener>(listener); }
   [[nodiscard]] const Listener& listener() const noexcept { return *listener_; }
   [[nodiscard]] const Endpoint& bound() const noexcept { return bound_; }
+  [[nodiscard]] int descriptor() { return acceptor_.native_handle(); }
 
  private:
   void on_accept(const error_code& ec, tcp::socket client);

@@ -117,6 +117,15 @@ void CrewMember::adopt(const RouteConfig& config, std::vector<std::shared_ptr<Ac
   for (auto& relay : new_udp_relays) udp_relays.emplace_back(std::move(relay))->start();
 }
 
+std::vector<ListeningSocket> CrewMember::sockets() const {
+  std::vector<ListeningSocket> all;
+  for (const auto& acceptor : acceptors)
+    all.push_back({SocketKind::stream, acceptor->listener().address, acceptor->descriptor()});
+  for (const auto& relay : udp_relays)
+    all.push_back({SocketKind::datagram, relay->listener().address, relay->descriptor()});
+  return all;
+}
+
 void CrewMember::close_listeners() {
   for (const auto& acceptor : acceptors) acceptor->close();
   for (const auto& relay : udp_relays) relay->close();

@@ -54,6 +54,7 @@ class CrewMember {
   void adopt(const RouteConfig& config, std::vector<std::shared_ptr<Acceptor>> new_acceptors,
              std::vector<std::shared_ptr<UdpRelay>> new_udp_relays);
   void close_listeners();
+  [[nodiscard]] std::vector<ListeningSocket> sockets() const;
 
   // Only from within run() and call(), or before start().
   std::shared_ptr<Worker> worker;

@@ -57,15 +57,44 @@ struct Engine::Impl {
         opened.bound.push_back(*known);
         continue;
       }
-      Endpoint address = address_of(listener);
-      for (std::size_t i = 0; i < crew.size(); ++i) {
-        address = listener.kind == ListenerKind::udp
-                      ? open_one(opened.udp_relays[i], crew[i]->worker, listener, address)
-                      : open_one(opened.acceptors[i], crew[i]->worker, listener, address);
-      }
+      const Endpoint address = listener.kind == ListenerKind::udp ? open_all(opened.udp_relays, listener)
+                                                                  : open_all(opened.acceptors, listener);
       opened.bound.push_back({listener.address, address, listener.kind});
     }
     return opened;
+  }
+
+  template <class Socket>
+  Endpoint open_all(std::vector<std::vector<std::shared_ptr<Socket>>>& sockets, const Listener& listener) const {
+    Endpoint address = address_of(listener);
+    std::vector<FileDescriptor> given = take_inherited(listener, address);
+    if (!given.empty()) return adopt_all(sockets, listener, std::move(given));
+    for (std::size_t i = 0; i < crew.size(); ++i) address = open_one(sockets[i], crew[i]->worker, listener, address);
+    return address;
+  }
+
+  [[nodiscard]] std::vector<FileDescriptor> take_inherited(const Listener& listener, const Endpoint& address) const {
+    if (!options.inherited) return {};
+    const SocketKind kind = listener.kind == ListenerKind::udp ? SocketKind::datagram : SocketKind::stream;
+    auto given = options.inherited->take(kind, listener.address);
+    return given.empty() ? options.inherited->take(kind, address) : std::move(given);
+  }
+
+  /// Every socket is served, or what waits in it would be lost: with fewer workers one has several. With more, several
+  /// accept from one; but the datagrams of one client belong to one worker.
+  template <class Socket>
+  Endpoint adopt_all(std::vector<std::vector<std::shared_ptr<Socket>>>& sockets, const Listener& listener,
+                     std::vector<FileDescriptor> given) const {
+    const std::size_t count = given.size();
+    if (listener.kind != ListenerKind::udp)
+      for (std::size_t i = count; i < crew.size(); ++i)
+        given.push_back(FileDescriptor::copy_of(given[i - count].get()));
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const std::size_t at = i % crew.size();
+      sockets[at].push_back(std::make_shared<Socket>(crew[at]->worker, listener));
+      sockets[at].back()->adopt(std::move(given[i]));
+    }
+    return sockets[0].back()->bound();
   }
 
   template <class Socket>
@@ -167,7 +196,7 @@ bool Engine::is_draining() const {
   return impl_->is_draining;
 }
 
-void Engine::stop(std::function<void()> done) {
+void Engine::stop(std::function<void()> done, std::optional<std::chrono::milliseconds> patience) {
   drain();
   // Threads of our own may still drain when the embedder's context has nothing else to do: it must not run out of work.
   const boost::asio::any_io_executor executor =
@@ -177,14 +206,24 @@ void Engine::stop(std::function<void()> done) {
     if (--*left == 0 && done) done();
   };
   for (const auto& member : impl_->crew) {
-    member->run([worker = member->worker, executor, one_done] {
-      worker->drain([executor, one_done] { boost::asio::post(executor, one_done); });
+    member->run([worker = member->worker, executor, one_done, patience] {
+      worker->drain([executor, one_done] { boost::asio::post(executor, one_done); },
+                    patience.value_or(worker->options.drain_timeout));
     });
   }
 }
 
 std::vector<BoundListener> Engine::listeners() const {
   return impl_->bound;
+}
+
+std::vector<ListeningSocket> Engine::sockets() const {
+  std::vector<ListeningSocket> all;
+  for (const auto& member : impl_->crew) {
+    const auto own = member->call([&member] { return member->sockets(); });
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
 }
 
 EngineStats Engine::stats() const {

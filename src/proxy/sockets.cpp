@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/sockets.hpp"
 
+#include <net/if.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <boost/asio/error.hpp>
 #include <cerrno>
 
@@ -51,6 +53,16 @@ error_code bind_to_interface(int socket, const std::string& interface) noexcept 
   if (interface.empty()) return {};
   const auto size = static_cast<socklen_t>(interface.size());
   if (::setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, interface.data(), size) == 0) return {};
+  return {errno, boost::system::system_category()};
+}
+
+error_code rebind_to_interface(int socket, const std::string& interface) noexcept {
+  std::array<char, IF_NAMESIZE> bound{};
+  auto size = static_cast<socklen_t>(bound.size());
+  if (::getsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, bound.data(), &size) != 0) size = 0;
+  if (interface == bound.data()) return {};
+  if (!interface.empty()) return bind_to_interface(socket, interface);
+  if (::setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, "", 0) == 0) return {};
   return {errno, boost::system::system_category()};
 }
 

@@ -25,6 +25,9 @@ void set_tcp_options(int socket, const EngineOptions& options) noexcept;
 /// What does not arrive by this network interface is not for this socket (SO_BINDTODEVICE); empty: no matter.
 [[nodiscard]] error_code bind_to_interface(int socket, const std::string& interface) noexcept;
 
+/// The same for a socket that may be bound to another one already, or to none.
+[[nodiscard]] error_code rebind_to_interface(int socket, const std::string& interface) noexcept;
+
 /// Closes with RST instead of FIN: the peer must not take a broken transfer for a complete one (RFC 9293 section 3.6).
 void close_with_reset(tcp::socket& socket);
 void close_orderly(tcp::socket& socket);

@@ -7,6 +7,7 @@
 
 #include "proxy/admission.hpp"
 #include "proxy/sockets.hpp"
+#include "runtime/close_shared.hpp"
 
 namespace hcpnet::proxy {
 namespace {
@@ -42,6 +43,15 @@ void UdpRelay::open(const Endpoint& address, bool is_shared) {
   if (!ec) socket_.non_blocking(true, ec);
   if (!ec) socket_.bind(endpoint, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot listen on " + address.to_string() + " (UDP)");
+  bound_ = from_udp(socket_.local_endpoint());
+}
+
+void UdpRelay::adopt(FileDescriptor socket) {
+  error_code ec = rebind_to_interface(socket.get(), listener_.interface);
+  if (!ec) socket_.assign(to_udp(listener_.address).protocol(), socket.get(), ec);
+  if (!ec) static_cast<void>(socket.release());
+  if (!ec) socket_.non_blocking(true, ec);
+  if (ec) throw boost::system::system_error(ec, "proxy: cannot take over " + listener_.address.to_string() + " (UDP)");
   bound_ = from_udp(socket_.local_endpoint());
 }
 
@@ -110,8 +120,7 @@ void UdpRelay::send_to_client(const udp::endpoint& client, std::span<const std::
 }
 
 void UdpRelay::close() {
-  error_code ignored;
-  socket_.close(ignored);
+  if (socket_.is_open()) close_shared(socket_);
 }
 
 UdpFlow::UdpFlow(std::shared_ptr<Worker> worker, ConnectionRecord record, std::weak_ptr<UdpRelay> relay,

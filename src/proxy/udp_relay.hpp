@@ -22,13 +22,15 @@ class UdpRelay : public std::enable_shared_from_this<UdpRelay> {
  public:
   UdpRelay(std::shared_ptr<Worker> worker, Listener listener);
 
-  /// As Acceptor::open.
+  /// As in Acceptor.
   void open(const Endpoint& address, bool is_shared);
+  void adopt(FileDescriptor socket);
   void start();
   void close();
   void set_listener(const Listener& listener) { listener_ = listener; }
   [[nodiscard]] const Listener& listener() const noexcept { return listener_; }
   [[nodiscard]] const Endpoint& bound() const noexcept { return bound_; }
+  [[nodiscard]] int descriptor() { return socket_.native_handle(); }
 
   /// For flows. Drops what the socket has no room for.
   void send_to_client(const udp::endpoint& client, std::span<const std::uint8_t> datagram);

@@ -98,12 +98,14 @@ EngineStats Worker::stats() const {
   return stats;
 }
 
-void Worker::drain(std::function<void()> done) {
-  const bool is_first = drained_.empty();
+void Worker::drain(std::function<void()> done, std::chrono::milliseconds patience) {
   drained_.push_back(std::move(done));
   if (connections_.empty()) return finish_drain();
-  if (!is_first) return;
-  drain_timer_ = timers.after(options.drain_timeout, [weak = weak_from_this()] {
+  const auto end = timers.now() + patience;
+  if (end >= drain_end_) return;
+  drain_end_ = end;
+  timers.cancel(drain_timer_);
+  drain_timer_ = timers.at(end, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->close_all(CloseReason::stopped);
   });
 }

@@ -59,8 +59,9 @@ class Worker : public std::enable_shared_from_this<Worker> {
   /// Of this worker alone.
   [[nodiscard]] EngineStats stats() const;
 
-  /// Calls `done` from the event loop when no connection is left; after drain_timeout it sees to that.
-  void drain(std::function<void()> done);
+  /// Calls `done` from the event loop when no connection is left; after `patience` it sees to that. The shortest of
+  /// several calls counts.
+  void drain(std::function<void()> done, std::chrono::milliseconds patience);
   void close_all(CloseReason reason);
   /// At most one warning a second: what makes it necessary may happen thousands of times.
   void warn_rarely(std::string_view message, Logger::Fields fields);
@@ -76,6 +77,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   std::unordered_set<Connection*> connections_;
   std::vector<std::function<void()>> drained_;  ///< not empty while draining
   runtime::TimerQueue::Id drain_timer_{};
+  Clock::SteadyTime drain_end_ = Clock::SteadyTime::max();
   runtime::TimerQueue::Id doom_timer_{};
   Clock::SteadyTime next_warning_ = Clock::SteadyTime::min();
 };

@@ -46,14 +46,28 @@ void Stack::Impl::start() {
   const LoadRequest request = load_request();
   served_ = load_set(request).value();
   if (uses_stdin(request)) stdin_files_ = served_->files;
+  StackConfig config = std::move(served_->config);
+  std::vector<std::shared_ptr<const proxy::RouteTable>> tables;
+  auto takeover = connect_to_predecessor();  // outlives what is closed below: it goes on where we fail
   try {
-    start_servers(std::move(served_->config));
+    if (takeover) takeover->receive_sockets(*options.inherited);
+    adopt(config);
+    bind_servers(config);
+    for (const ProxyServerConfig& p : config.proxies) tables.push_back(p.table);
+    if (takeover) takeover->ask_release();
+    start_servers(std::move(config));
     start_http();
+    open_handover();
     if (options.watch) watch();
+    if (takeover) takeover->finish();
   } catch (...) {
     close();
     throw;
   }
+  if (options.inherited) options.inherited->clear();  // or clients would wait in a socket that nobody serves
+  for (std::size_t i = 0; i < proxies.size(); ++i) proxies[i].engine->start(tables[i]);
+  push_listeners();
+  if (handover_) handover_->start();
   state = State::running;
   resolve_proxies();
   for (const StackListener& l : listeners())
@@ -61,47 +75,59 @@ void Stack::Impl::start() {
   for (const Diagnostic& warning : warnings) log.warning("spec", {{"warning", warning.to_string()}});
 }
 
-/// Every socket is bound before the first is served.
-void Stack::Impl::start_servers(StackConfig config) {
-  adopt(config);
+/// Every socket is bound before the first is served: the proxies open theirs here and start last.
+void Stack::Impl::bind_servers(const StackConfig& config) {
   for (const ProxyServerConfig& p : config.proxies) {
     proxy::EngineOptions engine = engine_options(p.limits);
     engine.access_log = options.access_log;
     engine.port_map = options.port_map;
     engine.clock = options.clock;
     engine.resolve = options.resolve;
+    engine.inherited = options.inherited;
     engine.log = Logger(options.log, "proxy");
     proxies.push_back(
         {p.owner, std::make_unique<proxy::Engine>(io.get_executor(), std::move(engine)), p.workers, p.limits});
-    proxies.back().engine->start(p.table);
+    proxies.back().engine->prepare(p.table);
   }
-  push_listeners();
+}
+
+void Stack::Impl::start_servers(StackConfig config) {
   for (DnsServerConfig& d : config.dns) {
     dns::ServerOptions server;
     server.port_map = options.port_map;
     server.clock = options.clock;
+    server.inherited = options.inherited;
     server.log = Logger(options.log, "dns");
     server.workers = d.workers;
     dns.push_back({d.owner, std::make_unique<dns::Server>(io.get_executor(), std::move(server)), d.workers});
     dns.back().server->start(std::move(d.config));
   }
-  if (!config.dhcp.subnets.empty()) {
-    if (options.state_dir.empty()) throw std::invalid_argument("DHCP needs a state directory for its leases");
-    dhcp::ServerOptions server;
-    server.database = options.state_dir + "/leases.db";
-    server.port_map = options.port_map;
-    server.clock = options.clock;
-    server.log = Logger(options.log, "dhcp");
-    server.on_event = [this](const dhcp::LeaseEvent& event) { on_lease(event); };
-    dhcp = std::make_unique<dhcp::Server>(io.get_executor(), std::move(server));
-    dhcp->start(std::move(config.dhcp));
-    for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
-  }
-  advertiser =
-      std::make_unique<ra::Server>(io.get_executor(), ra::ServerOptions{options.clock, Logger(options.log, "ra")});
-  advertiser->start(config.advertisements);
-  advertisements_ = std::move(config.advertisements);
+  start_dhcp(std::move(config.dhcp));
+  start_advertiser(std::move(config.advertisements));
   push_source_clusters();
+}
+
+void Stack::Impl::start_dhcp(dhcp::Config config) {
+  if (config.subnets.empty()) return;
+  if (options.state_dir.empty()) throw std::invalid_argument("DHCP needs a state directory for its leases");
+  dhcp::ServerOptions server;
+  server.database = options.state_dir + "/leases.db";
+  server.port_map = options.port_map;
+  server.clock = options.clock;
+  server.log = Logger(options.log, "dhcp");
+  server.on_event = [this](const dhcp::LeaseEvent& event) { on_lease(event); };
+  auto started = std::make_unique<dhcp::Server>(io.get_executor(), std::move(server));
+  started->start(std::move(config));
+  dhcp = std::move(started);
+  for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
+}
+
+void Stack::Impl::start_advertiser(std::vector<ra::Network> networks) {
+  auto started =
+      std::make_unique<ra::Server>(io.get_executor(), ra::ServerOptions{options.clock, Logger(options.log, "ra")});
+  started->start(networks);
+  advertiser = std::move(started);
+  advertisements_ = std::move(networks);
 }
 
 void Stack::Impl::adopt(StackConfig& config) {
@@ -263,14 +289,25 @@ void Stack::Impl::drain() {
 void Stack::Impl::stop(std::function<void()> stopped) {
   if (stopped) on_stopped_.push_back(std::move(stopped));
   if (state == State::stopping) return;
+  if (state == State::handed_over) {
+    for (NamedProxy& p : proxies) p.engine->stop({});  // the end of its draining comes nearer
+    return;
+  }
   if (state != State::running) return finish();
   state = State::stopping;
+  handover_.reset();
   log.info("stopping: no more clients, tunnels and disk writes may finish");
+  end_servers(false);
+}
+
+void Stack::Impl::end_servers(bool is_patient) {
   stops_pending_ = dns.size() + proxies.size() + (dhcp ? 1 : 0) + (is_loading_ ? 1 : 0) + 1;
   const auto one_done = [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->note_stopped();
   };
-  for (NamedProxy& p : proxies) p.engine->stop(one_done);
+  for (NamedProxy& p : proxies)
+    p.engine->stop(one_done,
+                   is_patient ? std::optional<std::chrono::milliseconds>(p.limits.drain_timeout) : std::nullopt);
   for (NamedDns& d : dns) d.server->stop(one_done);
   if (dhcp) dhcp->stop(one_done);
   boost::asio::post(io, one_done);  // with no server at all there is still an end to report
@@ -282,8 +319,10 @@ void Stack::Impl::note_stopped() {
 }
 
 void Stack::Impl::finish() {
-  if (state == State::stopping) log.info("stopped");
+  const State before = state;
+  if (before == State::stopping || before == State::handed_over) log.info("stopped");
   close();
+  if (before == State::handed_over) notify({StackEvent::Kind::stopped, {}, {}});
   for (const auto& stopped : std::exchange(on_stopped_, {})) stopped();
 }
 
@@ -294,6 +333,8 @@ void Stack::Impl::close() {
   refuse_waiting();
   if (watcher_) watcher_->stop();
   watcher_.reset();
+  handover_.reset();
+  if (next_take_back_) timers.cancel(*std::exchange(next_take_back_, {}));
   if (next_resolve_) timers.cancel(*std::exchange(next_resolve_, {}));  // or the embedder's io_context stays busy
   admin_.reset();
   admin_tcp_.reset();

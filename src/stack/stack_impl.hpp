@@ -13,8 +13,10 @@
 #include <thread>
 
 #include "runtime/timer_queue.hpp"
+#include "stack/handover_server.hpp"
 #include "stack/http_server.hpp"
 #include "stack/load_set.hpp"
+#include "stack/takeover.hpp"
 #include "stack/watcher.hpp"
 
 namespace hcpnet {
@@ -52,7 +54,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
                      std::make_move_iterator(other.waiting.end()));
     }
   };
-  enum class State : std::uint8_t { idle, running, stopping, stopped };
+  enum class State : std::uint8_t { idle, running, handed_over, stopping, stopped };
 
   // stack_impl.cpp
   void start();
@@ -102,7 +104,10 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   Result<void, Diagnostics> apply(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded);
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
   [[nodiscard]] Diagnostics open_new_listeners(const StackConfig& next);
+  void bind_servers(const StackConfig& config);
   void start_servers(StackConfig config);
+  void start_dhcp(dhcp::Config config);
+  void start_advertiser(std::vector<ra::Network> networks);
   [[nodiscard]] Result<Prepared, Diagnostics> try_prepare(StackConfig config);
   [[nodiscard]] Result<Prepared, Diagnostics> prepare(StackConfig config);
   void commit(Prepared next);
@@ -121,8 +126,19 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void resolve_proxies();
   void on_resolved(const std::string& name, const std::vector<Endpoint>& answer);
   void notify(const StackEvent& event) const;
+  /// `is_patient`: tunnels may last as long as their policy has them drain.
+  void end_servers(bool is_patient);
   void note_stopped();
   void finish();
+
+  // stack_handover.cpp
+  [[nodiscard]] std::optional<Takeover> connect_to_predecessor();
+  void open_handover();
+  [[nodiscard]] std::vector<ListeningSocket> sockets() const;
+  void release(const std::function<void()>& released);
+  void take_back();
+  void hand_over();
+  [[nodiscard]] bool is_being_handed_over() const { return handover_ && handover_->is_busy(); }
 
   std::shared_ptr<const SourceFiles> stdin_files_;
   std::vector<ra::Network> advertisements_;
@@ -138,6 +154,9 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   proxy::SourceClusters lease_clusters_;
   bool are_sources_stale_ = false;
   std::shared_ptr<FileWatcher> watcher_;
+  std::unique_ptr<HandoverServer> handover_;
+  bool is_released_ = false;  ///< what one process alone can have is a successor's, for now
+  std::optional<runtime::TimerQueue::Id> next_take_back_;
   std::unique_ptr<HttpServer> admin_, admin_tcp_, observe_;
   std::optional<Endpoint> admin_tcp_bound_, observe_bound_;
   proxy::Resolve resolve_;

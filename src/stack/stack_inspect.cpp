@@ -10,6 +10,7 @@ std::vector<std::string> Stack::Impl::service_troubles() const {
   std::vector<std::string> troubles;
   if (state != State::running) troubles.push_back("not serving");
   if (is_draining) troubles.push_back("draining: the proxy takes no new connections");
+  if (is_released_) troubles.push_back("another process is taking over; DHCP and the admin pages are let go for it");
   if (dhcp && !dhcp->is_healthy()) troubles.push_back("dhcp: leases can't be written to disk");
   return troubles;
 }

@@ -30,6 +30,15 @@ Diagnostics not_running() {
   return problems;
 }
 
+Diagnostics being_handed_over() {
+  Diagnostic d;
+  d.code = "being-handed-over";
+  d.message = "reload: another process is taking over; it has read the files itself";
+  Diagnostics problems;
+  problems.add(std::move(d));
+  return problems;
+}
+
 Diagnostic server_refused(const std::string& owner, const std::exception& why) {
   Diagnostic d;
   d.code = "refused-by-server";
@@ -66,6 +75,7 @@ LoadRequest Stack::Impl::load_request() const {
 /// While the caller waits. What is being loaded meanwhile may be older: it is loaded again.
 Result<void, Diagnostics> Stack::Impl::reload_now() {
   if (state != State::running) return not_running();
+  if (is_being_handed_over()) return refuse_reload(being_handed_over());
   ++load_generation_;
   if (watcher_) watcher_->rearm();
   return apply(try_load(load_request()));
@@ -73,13 +83,14 @@ Result<void, Diagnostics> Stack::Impl::reload_now() {
 
 void Stack::Impl::reload(Reloaded done) {
   if (state != State::running) return done(not_running());
+  if (is_being_handed_over()) return done(refuse_reload(being_handed_over()));
   next_reload_.is_asked_for = true;
   next_reload_.waiting.push_back(std::move(done));
   if (!is_loading_) start_load();
 }
 
 void Stack::Impl::on_files_changed() {
-  if (state != State::running) return;
+  if (state != State::running || is_being_handed_over()) return;
   next_reload_.is_due = true;
   if (!is_loading_) start_load();
 }
@@ -108,14 +119,14 @@ void Stack::Impl::on_loaded(Result<std::shared_ptr<LoadedSet>, Diagnostics> load
   is_loading_ = false;
   if (state != State::running) {
     refuse_waiting();
-    if (state == State::stopping) note_stopped();
+    if (state == State::stopping || state == State::handed_over) note_stopped();
     return;
   }
   if (generation != load_generation_) {  // what it was built from has changed
     next_reload_.take_over(std::exchange(current_reload_, {}));
     return start_load();
   }
-  const auto result = apply(std::move(loaded));
+  const auto result = is_being_handed_over() ? refuse_reload(being_handed_over()) : apply(std::move(loaded));
   for (const Reloaded& done : std::exchange(current_reload_.waiting, {})) done(result);
   if (state == State::running && !is_loading_ && (next_reload_.is_asked_for || next_reload_.is_due)) start_load();
 }

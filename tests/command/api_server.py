@@ -56,7 +56,7 @@ class ApiServer:
         curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         self._openssl("req", "-x509", *curve, "-keyout", "ca.key", "-out", "ca.crt", "-subj", "/CN=test", "-days", "2")
         for name, subject, more in (
-            ("server", "/CN=kube-apiserver", "subjectAltName=IP:127.0.0.1,DNS:localhost"),
+            ("server", "/CN=kube-apiserver", "subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:api.blue.example.com"),
             ("admin", "/O=system:masters/CN=admin", "extendedKeyUsage=clientAuth"),
         ):
             self._openssl("req", *curve, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", subject)

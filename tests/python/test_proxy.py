@@ -19,7 +19,7 @@ def test_renders_for_other_programs() -> None:
 
 
 def test_takes_endpoints() -> None:
-    endpoints = {"e.yaml": '"clusters-blue/kube-apiserver:6443": ["198.51.100.77:6443"]'}
+    endpoints = {"e.yaml": '"ns/kube-apiserver:6443": ["198.51.100.77:6443"]'}
     (files,) = render(TEXTS, "envoy", endpoints=endpoints).values()
     assert "198.51.100.77" in files["cds.yaml"]
 

@@ -2,6 +2,7 @@
 """hcpnet.Stack: serving, and looking inside."""
 
 import errno
+import pathlib
 import socket
 from datetime import UTC, datetime, timedelta
 
@@ -78,6 +79,19 @@ def test_reload_serves_the_new_file_and_refuses_a_wrong_one(vlan: Vlan) -> None:
         stats = stack.stats()
     assert (stats.reloads, stats.reloads_refused) == (1, 1)
     assert kinds == [hcpnet.StackEvent.Kind.reloaded, hcpnet.StackEvent.Kind.reload_refused]
+
+
+def test_a_later_stack_takes_over(vlan: Vlan, tmp_path: pathlib.Path) -> None:
+    kinds: list[hcpnet.StackEvent.Kind] = []
+    socket_path = tmp_path / "handover.sock"
+    with hcpnet.Stack(
+        **vlan.options(), handover_socket=socket_path, on_event=lambda event: kinds.append(event.kind)
+    ) as old:
+        before = {(x.service, x.bound) for x in old.listeners() if x.service != "dhcp"}
+        with hcpnet.Stack(**vlan.options(), handover_socket=socket_path, takes_over=True) as new:
+            assert {(x.service, x.bound) for x in new.listeners() if x.service != "dhcp"} == before
+            assert ask(bound(new, "dns", 53), "api.blue.example.com") == (0, ["127.81.1.4"])
+    assert kinds[0] is hcpnet.StackEvent.Kind.handed_over
 
 
 def test_texts_need_no_file(vlan: Vlan) -> None:

@@ -74,6 +74,8 @@ void bind_results(py::module_& m) {
       .value("lease", StackEvent::Kind::lease)
       .value("reloaded", StackEvent::Kind::reloaded)
       .value("reload_refused", StackEvent::Kind::reload_refused)
+      .value("handed_over", StackEvent::Kind::handed_over)
+      .value("stopped", StackEvent::Kind::stopped)
       .finalize();
   event.def_readonly("kind", &StackEvent::kind, "StackEvent.Kind.")
       .def_readonly("lease", &StackEvent::lease, "dhcp.LeaseEvent | None: with Kind.lease.")
@@ -117,8 +119,8 @@ std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts
                                        std::vector<IpAddress> pod_addresses,
                                        std::map<std::uint16_t, std::uint16_t> port_map,
                                        const std::filesystem::path& admin_socket, std::optional<Endpoint> admin_tcp,
-                                       std::optional<Endpoint> observe, bool watch, py::object on_event,
-                                       py::object log) {
+                                       std::optional<Endpoint> observe, const std::filesystem::path& handover_socket,
+                                       bool takes_over, bool watch, py::object on_event, py::object log) {
   StackOptions options;
   options.files = strings(files);
   options.texts = to_sources(texts);
@@ -130,6 +132,8 @@ std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts
   options.admin_socket = admin_socket.string();
   options.admin_tcp = admin_tcp;
   options.observe = observe;
+  options.handover_socket = handover_socket.string();
+  options.takes_over = takes_over;
   options.watch = watch;
   return std::make_unique<StackOwner>(std::move(options), std::move(on_event), std::move(log));
 }
@@ -151,6 +155,8 @@ Args:
     admin_socket (str | os.PathLike[str]): path of the admin unix socket; empty: none.
     admin_tcp (Endpoint | None): admin over TCP, on a loopback address.
     observe (Endpoint | None): read-only /healthz, /readyz, /metrics.
+    handover_socket (str | os.PathLike[str]): path of the unix socket where a later process may take over; empty: none.
+    takes_over (bool): take the sockets over from the process that answers on handover_socket, if one does.
     watch (bool): reload when a file changes.
     on_event (Callable[[StackEvent], object] | None): called on the stack's thread; what it raises goes to sys.unraisablehook.
     log (Callable[[LogRecord], object] | None): likewise, for each log record.
@@ -162,8 +168,9 @@ void bind_stack_class(py::module_& m) {
       .def(py::init(&make_stack), py::arg("files") = py::tuple(), py::kw_only(), py::arg("texts") = py::dict(),
            py::arg("observed") = py::tuple(), py::arg("endpoints") = py::tuple(), py::arg("state_dir") = "",
            py::arg("pod_addresses") = py::tuple(), py::arg("port_map") = py::dict(), py::arg("admin_socket") = "",
-           py::arg("admin_tcp") = py::none(), py::arg("observe") = py::none(), py::arg("watch") = false,
-           py::arg("on_event") = py::none(), py::arg("log") = py::none(), kInitDoc)
+           py::arg("admin_tcp") = py::none(), py::arg("observe") = py::none(), py::arg("handover_socket") = "",
+           py::arg("takes_over") = false, py::arg("watch") = false, py::arg("on_event") = py::none(),
+           py::arg("log") = py::none(), kInitDoc)
       .def("__enter__",
            [](py::object self) {
              self.cast<StackOwner&>().start();

@@ -7,6 +7,7 @@
 #include <functional>
 #include <hcpnet/clock.hpp>
 #include <hcpnet/dns/config.hpp>
+#include <hcpnet/inherited_sockets.hpp>
 #include <hcpnet/log.hpp>
 #include <map>
 #include <memory>
@@ -29,6 +30,9 @@ struct ServerOptions {
   std::size_t max_cache_bytes = 8 * 1024 * 1024;
   /// Binds this port instead of the configured one; 0 lets the system choose (the same for UDP and TCP).
   std::map<std::uint16_t, std::uint16_t> port_map;
+  /// Sockets of an earlier process, by the address that Config::listeners has. A listener that finds UDP and
+  /// TCP sockets here serves these, however many workers there are, and binds nothing. Used by start().
+  std::shared_ptr<InheritedSockets> inherited;
   std::string resolv_conf_path = "/etc/resolv.conf";
   Clock* clock = &system_clock();
   Logger log;
@@ -109,6 +113,8 @@ class Server {
   void stop(std::function<void()> done);
 
   [[nodiscard]] std::vector<BoundListener> listeners() const;
+  /// What listens, each worker's, for a process that takes over. Valid until stop().
+  [[nodiscard]] std::vector<ListeningSocket> sockets() const;
   [[nodiscard]] ServerStats stats() const;
   /// Precondition: started.
   [[nodiscard]] const Config& config() const;

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <hcpnet/clock.hpp>
+#include <hcpnet/inherited_sockets.hpp>
 #include <hcpnet/log.hpp>
 #include <hcpnet/proxy/access_log.hpp>
 #include <hcpnet/proxy/route_table.hpp>
 #include <hcpnet/result.hpp>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,9 @@ struct EngineOptions {
   /// Binds this port instead of the configured one; 0 lets the system choose. Routing still goes by the configured
   /// port.
   std::map<std::uint16_t, std::uint16_t> port_map;
+  /// Sockets of an earlier process, by the address that the table has. A listener that finds its own here serves these,
+  /// however many workers there are, and binds nothing. Used by start(), prepare() and replace().
+  std::shared_ptr<InheritedSockets> inherited;
   /// Threads of the engine's own, each with a share of the connections (SO_REUSEPORT). 0 or 1: everything happens on
   /// the executor. Needs the system's clock.
   std::size_t workers = 1;
@@ -157,11 +162,13 @@ class Engine {
   /// Stops accepting at once, for good; tunnels go on. For the time before stop(), so that load balancers turn away.
   void drain();
   [[nodiscard]] bool is_draining() const;
-  /// Stops accepting at once, lets connections finish for `drain_timeout`, then closes them and calls `done`, from the
-  /// event loop.
-  void stop(std::function<void()> done);
+  /// Stops accepting at once, lets connections finish for `patience`, EngineOptions::drain_timeout if absent, then
+  /// closes them and calls `done`, from the event loop. May be called again: the earlier end counts.
+  void stop(std::function<void()> done, std::optional<std::chrono::milliseconds> patience = {});
 
   [[nodiscard]] std::vector<BoundListener> listeners() const;  ///< empty once it drains
+  /// What listens, each worker's, for a process that takes over. Valid until the next call that opens or closes.
+  [[nodiscard]] std::vector<ListeningSocket> sockets() const;
   [[nodiscard]] EngineStats stats() const;
   [[nodiscard]] std::shared_ptr<const RouteTable> table() const;
   [[nodiscard]] const SourceClusters& source_clusters() const;

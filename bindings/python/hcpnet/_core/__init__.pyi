@@ -85,6 +85,8 @@ class StackEvent:
         lease = 0
         reloaded = 1
         reload_refused = 2
+        handed_over = 3
+        stopped = 4
 
     @property
     def kind(self) -> Kind: ...
@@ -159,6 +161,8 @@ class Stack:
         admin_socket: _Path = "",
         admin_tcp: Endpoint | None = None,
         observe: Endpoint | None = None,
+        handover_socket: _Path = "",
+        takes_over: bool = False,
         watch: bool = False,
         on_event: Callable[[StackEvent], object] | None = None,
         log: Callable[[LogRecord], object] | None = None,
