@@ -75,8 +75,9 @@ TEST(Render, AZoneWithoutDataIsAnErrorWhereItCantBeServfail) {
 TEST(RenderCoreDns, TheMostSpecificViewComesFirst) {
   const std::string text = corefile(test::two_clusters());
   const std::size_t vlan = text.find("view vlan {\n        expr incidr(client_ip(), '127.90.1.0/24')\n");
-  const std::size_t pod = text.find("view pod {\n        expr (incidr(client_ip(), '0.0.0.0/0') && !incidr(client_ip(), "
-                                    "'127.90.1.0/24')) || incidr(client_ip(), '::/0')\n");
+  const std::size_t pod = text.find(
+      "view pod {\n        expr (incidr(client_ip(), '0.0.0.0/0') && !incidr(client_ip(), "
+      "'127.90.1.0/24')) || incidr(client_ip(), '::/0')\n");
   ASSERT_NE(vlan, std::string::npos) << text;
   ASSERT_NE(pod, std::string::npos);
   EXPECT_LT(vlan, pod);
