@@ -51,7 +51,10 @@ void add_port_map(StackOptions& options, const std::string& text) {
 
 std::optional<Endpoint> endpoint_option(const char* option, const std::string& text) {
   if (text.empty()) return std::nullopt;
-  const auto endpoint = parse_endpoint(text);
+  // Port 0, which is nowhere else a port, lets the system choose one.
+  const bool is_chosen = text.ends_with(":0");
+  auto endpoint = parse_endpoint(is_chosen ? text.substr(0, text.size() - 1) + '1' : text);
+  if (endpoint && is_chosen) endpoint->port = 0;
   if (!endpoint) throw WrongUse(std::string(option) + ": " + text + " is not ADDRESS:PORT");
   return endpoint;
 }

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from concurrent import futures
 from pathlib import Path
 
-import grpc
+import grpc  # type: ignore[import-untyped]
 import pytest
 from api_server import ApiServer
 from hcpnet_command import NETWORK, Hcpnet
@@ -86,7 +86,7 @@ class ExecServer(Server):
                 answer += f"X-Stream-Protocol-Version: {fields['x-stream-protocol-version']}\r\n"
             stream.write(answer.encode() + b"\r\n")
             stream.flush()
-            while data := stream.read1(4096):  # type: ignore[attr-defined]
+            while data := stream.read1(4096):
                 stream.write(data)
                 stream.flush()
 
