@@ -61,7 +61,7 @@ class Backends:
                 connection, _ = self.sockets[name].accept()
             except OSError:
                 return
-            with connection, contextlib.suppress(ConnectionError):  # a client may be gone at any moment
+            with connection, contextlib.suppress(OSError):  # a client may be gone at any moment
                 if data := connection.recv(65536):
                     self.heard.get(name, []).append(data)
                     connection.sendall(name.encode())
