@@ -32,7 +32,7 @@ std::optional<Json> zones_of_files(const FileArguments& files) {
   const auto source = dns_from_files(files);
   if (!source) return std::nullopt;
   Json zones = Json::array();
-  for (const DnsServerConfig& server : source->servers)
+  for (const DnsServerConfig& server : *source)
     for (const dns::View& view : server.config.views)
       for (const auto& zone : view.zones)
         zones.push_back(to_json(StackZone{server.owner, view.name, view.clients, zone}));
@@ -98,8 +98,8 @@ void print_json(const Json& body) {
   std::cout << body.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
-std::optional<DnsSource> dns_from_files(const FileArguments& files) {
-  auto checked = files.check();
+std::optional<std::vector<DnsServerConfig>> dns_from_files(const FileArguments& files) {
+  const auto checked = files.check();
   if (!checked) return std::nullopt;
   auto config = make_stack_config(checked->set, checked->observed, {});
   if (config.has_error()) {
@@ -107,7 +107,7 @@ std::optional<DnsSource> dns_from_files(const FileArguments& files) {
     return std::nullopt;
   }
   print(config->warnings);
-  return DnsSource{std::move(*checked), std::move(config->dns)};
+  return std::move(config->dns);
 }
 
 std::optional<std::vector<DnsServerConfig>> dns_from_process(const StateArguments& state) {

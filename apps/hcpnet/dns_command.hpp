@@ -12,12 +12,8 @@
 /// The parts of `hcpnet dns`, one file each.
 namespace hcpnet::app {
 
-struct DnsSource {
-  CheckedFiles files;
-  std::vector<DnsServerConfig> servers;
-};
 /// What the DNS servers of the files are told. Prints what is wrong and returns nullopt; prints warnings otherwise.
-[[nodiscard]] std::optional<DnsSource> dns_from_files(const FileArguments& files);
+[[nodiscard]] std::optional<std::vector<DnsServerConfig>> dns_from_files(const FileArguments& files);
 /// The same of the running process, as far as its /zones page tells it: no listeners, no forwarding.
 [[nodiscard]] std::optional<std::vector<DnsServerConfig>> dns_from_process(const StateArguments& state);
 /// Prints JSON, whatever bytes are in it.

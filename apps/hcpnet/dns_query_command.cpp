@@ -80,8 +80,8 @@ int run_explain(const Arguments& a) {
   std::optional<std::vector<DnsServerConfig>> servers;
   if (from_process)
     servers = dns_from_process(a.state);
-  else if (auto source = dns_from_files(a.files))
-    servers = std::move(source->servers);
+  else
+    servers = dns_from_files(a.files);
   if (!servers) return kProblems;
   Json all = Json::array();
   for (const DnsServerConfig& server : *servers) {
@@ -152,7 +152,7 @@ std::optional<Json> answers_of_files(const Arguments& a, const Asked& asked) {
   const auto source = dns_from_files(a.files);
   if (!source) return std::nullopt;
   Json all = Json::array();
-  for (const DnsServerConfig& server : source->servers) {
+  for (const DnsServerConfig& server : *source) {
     if (asked.from) {
       all.push_back(simulate(server, asked, *asked.from));
       continue;

@@ -155,7 +155,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   bool are_sources_stale_ = false;
   std::shared_ptr<FileWatcher> watcher_;
   std::unique_ptr<HandoverServer> handover_;
-  bool is_released_ = false;  ///< what one process alone can have is a successor's, for now
+  bool is_released_ = false;  ///< a successor has what one process alone can have: leases, pages
   std::optional<runtime::TimerQueue::Id> next_take_back_;
   std::unique_ptr<HttpServer> admin_, admin_tcp_, observe_;
   std::optional<Endpoint> admin_tcp_bound_, observe_bound_;

@@ -14,36 +14,33 @@
 namespace hcpnet {
 namespace {
 
-Diagnostic unchangeable(const std::string& owner, const std::string& what) {
+Diagnostic problem(const char* code, std::string message) {
   Diagnostic d;
-  d.code = "needs-restart";
-  d.message = owner + ": " + what + " can't change while running; restart to apply";
+  d.code = code;
+  d.message = std::move(message);
   return d;
+}
+
+Diagnostics alone(Diagnostic d) {
+  Diagnostics problems;
+  problems.add(std::move(d));
+  return problems;
+}
+
+Diagnostic unchangeable(const std::string& owner, const std::string& what) {
+  return problem("needs-restart", owner + ": " + what + " can't change while running; restart to apply");
 }
 
 Diagnostics not_running() {
-  Diagnostic d;
-  d.code = "not-running";
-  d.message = "reload: the stack is not running; it reads its files when it starts";
-  Diagnostics problems;
-  problems.add(std::move(d));
-  return problems;
+  return alone(problem("not-running", "reload: the stack is not running; it reads its files when it starts"));
 }
 
 Diagnostics being_handed_over() {
-  Diagnostic d;
-  d.code = "being-handed-over";
-  d.message = "reload: another process is taking over; it has read the files itself";
-  Diagnostics problems;
-  problems.add(std::move(d));
-  return problems;
+  return alone(problem("being-handed-over", "reload: another process is taking over; it has read the files itself"));
 }
 
 Diagnostic server_refused(const std::string& owner, const std::exception& why) {
-  Diagnostic d;
-  d.code = "refused-by-server";
-  d.message = owner + ": " + runtime::error_text(why);
-  return d;
+  return problem("refused-by-server", owner + ": " + runtime::error_text(why));
 }
 
 template <class Range, class Key>
@@ -60,9 +57,7 @@ std::set<std::string> dns_listeners(const dns::Config& config) {
 Result<std::shared_ptr<LoadedSet>, Diagnostics> try_load(const LoadRequest& request) try {
   return load_set(request);
 } catch (const std::exception& e) {
-  Diagnostics problems;
-  problems.add(server_refused("reload", e));
-  return problems;
+  return alone(server_refused("reload", e));
 }
 
 }  // namespace
@@ -177,9 +172,7 @@ Result<Stack::Impl::Prepared, Diagnostics> Stack::Impl::try_prepare(StackConfig 
   if (Diagnostics fixed = find_unchangeable(config); fixed.has_errors()) return fixed;
   return prepare(std::move(config));
 } catch (const std::exception& e) {
-  Diagnostics problems;
-  problems.add(server_refused("reload", e));
-  return problems;
+  return alone(server_refused("reload", e));
 }
 
 /// Which servers there are, and where they listen, is decided at start.
@@ -221,10 +214,7 @@ Diagnostics Stack::Impl::open_new_listeners(const StackConfig& next) {
     try {
       proxies[i].engine->prepare(next.proxies[i].table);
     } catch (const boost::system::system_error& e) {
-      Diagnostic d;
-      d.code = "cannot-listen";
-      d.message = proxies[i].owner + ": " + e.what();
-      problems.add(std::move(d));
+      problems.add(problem("cannot-listen", proxies[i].owner + ": " + e.what()));
     }
   }
   if (!problems.has_errors()) return problems;
