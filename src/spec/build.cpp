@@ -134,6 +134,7 @@ ValidDnsPolicy build_policy(const DNSPolicy* policy) {
     valid.access.push_back(
         {access.view, cidrs(access.allowed_clients), access.forward, cidrs(access.forwarded_clients)});
   valid.query_log = policy->query_log;
+  if (policy->lease_domain) valid.lease_domain = dns::parse_name(*policy->lease_domain).value();
   return valid;
 }
 

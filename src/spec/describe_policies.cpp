@@ -114,6 +114,7 @@ void describe_dns_spec(Fields& fields, DNSPolicy& policy) {
   fields.object("forwarding", Need::optional, policy.forwarding, describe_forwarding);
   fields.objects("access", {}, policy.access, describe_access);
   fields.flag("queryLog", policy.query_log);
+  fields.text("leaseDomain", Format::any, policy.lease_domain);
   describe_dns_conduct(fields, policy);
 }
 

@@ -13,6 +13,8 @@ namespace hcpnet {
 namespace {
 
 constexpr std::chrono::seconds kResolveEvery{30};
+/// How long names of leases wait for those of others: a zone is built anew for all of them together.
+constexpr std::chrono::milliseconds kLeaseNamesWait{100};
 constexpr std::uint16_t kAnyPort = 443;  // only the address counts
 
 bool operator==(const std::vector<spec::SourceText>& a, const std::vector<spec::SourceText>& b) {
@@ -149,7 +151,8 @@ void Stack::Impl::start_servers(StackConfig config) {
     server.port_map = options.port_map;
     server.clock = options.clock;
     server.log = Logger(options.log, "dns");
-    dns.push_back({d.owner, std::make_unique<dns::Server>(io.get_executor(), std::move(server))});
+    dns.push_back(
+        {d.owner, std::make_unique<dns::Server>(io.get_executor(), std::move(server)), make_lease_names(d, nullptr)});
     dns.back().server->start(std::move(d.config));
   }
   if (!config.dhcp.subnets.empty()) {
@@ -160,9 +163,13 @@ void Stack::Impl::start_servers(StackConfig config) {
     server.clock = options.clock;
     server.log = Logger(options.log, "dhcp");
     server.on_event = [this](const dhcp::LeaseEvent& event) { on_lease(event); };
+    server.on_event6 = [this](const dhcp6::LeaseEvent& event) { note_lease_name(event.lease); };
     dhcp = std::make_unique<dhcp::Server>(io.get_executor(), std::move(server));
     dhcp->start(std::move(config.dhcp));
     for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
+    for (NamedDns& d : dns)
+      if (d.lease_names) d.lease_names->note_all(dhcp->leases(), dhcp->leases6(), nullptr);
+    publish_lease_names();
   }
   advertiser =
       std::make_unique<ra::Server>(io.get_executor(), ra::ServerOptions{options.clock, Logger(options.log, "ra")});
@@ -295,6 +302,9 @@ Result<Stack::Impl::Prepared, Diagnostics> Stack::Impl::prepare(StackConfig conf
   Diagnostics problems;
   for (std::size_t i = 0; i < dns.size(); ++i) {
     try {
+      const auto& before = dns[i].lease_names;
+      next.lease_names.push_back(make_lease_names(config.dns[i], before ? &*before : nullptr));
+      if (next.lease_names.back()) next.lease_names.back()->publish(config.dns[i].config);
       next.dns.push_back(dns[i].server->prepare(std::move(config.dns[i].config)));
     } catch (const std::exception& e) {
       problems.add(server_refused(dns[i].owner, e));
@@ -319,7 +329,10 @@ void Stack::Impl::commit(Prepared next) {
     proxies[i].engine->replace(config.proxies[i].table);
     proxies[i].workers = std::move(config.proxies[i].workers);
   }
-  for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->commit(std::move(next.dns[i]));
+  for (std::size_t i = 0; i < dns.size(); ++i) {
+    dns[i].server->commit(std::move(next.dns[i]));
+    dns[i].lease_names = std::move(next.lease_names[i]);
+  }
   advertise(std::move(config.advertisements));
   lease_clusters_.clear();
   if (dhcp) {
@@ -344,6 +357,7 @@ void Stack::Impl::advertise(std::vector<ra::Network> networks) {
 
 void Stack::Impl::on_lease(const dhcp::LeaseEvent& event) {
   note_lease(event.lease, event.kind == dhcp::LeaseEventKind::bound || event.kind == dhcp::LeaseEventKind::renewed);
+  note_lease_name(event.lease);
   notify({StackEvent::Kind::lease, event, Diagnostics{}});
 }
 
@@ -371,6 +385,41 @@ void Stack::Impl::push_source_clusters() {
     proxy::SourceClusters clusters = lease_clusters_;
     clusters.insert(p.workers.begin(), p.workers.end());
     p.engine->set_source_clusters(std::move(clusters));
+  }
+}
+
+// --- leases as names
+
+std::optional<LeaseNames> Stack::Impl::make_lease_names(const DnsServerConfig& next, const LeaseNames* before) const {
+  if (!next.lease_zone) return {};
+  LeaseNames names(*next.lease_zone, next.config);
+  if (dhcp) names.note_all(dhcp->leases(), dhcp->leases6(), before);
+  return names;
+}
+
+template <class Lease>
+void Stack::Impl::note_lease_name(const Lease& lease) {
+  bool has_changed = false;
+  for (NamedDns& d : dns)
+    if (d.lease_names && d.lease_names->note(lease)) has_changed = true;
+  if (!has_changed || next_lease_names_) return;
+  next_lease_names_ = timers.after(kLeaseNamesWait, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && self->state == State::running) self->publish_lease_names();
+  });
+}
+
+void Stack::Impl::publish_lease_names() {
+  if (next_lease_names_) timers.cancel(*std::exchange(next_lease_names_, {}));
+  for (NamedDns& d : dns) {
+    if (!d.lease_names) continue;
+    try {
+      dns::Config next = d.server->config();
+      d.lease_names->publish(next);
+      d.server->commit(d.server->prepare(std::move(next)));
+    } catch (const std::exception& e) {
+      log.error("names of leases stay as they were", {{"server", d.owner}, {"reason", printable(e.what())}});
+    }
   }
 }
 
@@ -503,6 +552,7 @@ void Stack::Impl::close() {
   state = State::stopped;
   if (watcher_) watcher_->stop();
   watcher_.reset();
+  if (next_lease_names_) timers.cancel(*std::exchange(next_lease_names_, {}));
   if (next_resolve_) timers.cancel(*std::exchange(next_resolve_, {}));  // or the embedder's io_context stays busy
   admin_.reset();
   admin_tcp_.reset();

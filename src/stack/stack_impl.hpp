@@ -12,6 +12,7 @@
 
 #include "runtime/timer_queue.hpp"
 #include "stack/http_server.hpp"
+#include "stack/lease_names.hpp"
 #include "stack/watcher.hpp"
 
 namespace hcpnet {
@@ -23,6 +24,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   struct NamedDns {
     std::string owner;
     std::unique_ptr<dns::Server> server;
+    std::optional<LeaseNames> lease_names{};
   };
   struct NamedProxy {
     std::string owner;
@@ -34,6 +36,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   struct Prepared {
     StackConfig config;
     std::vector<std::shared_ptr<const dns::Snapshot>> dns;  ///< in the order of the servers
+    std::vector<std::optional<LeaseNames>> lease_names;     ///< likewise
   };
   /// A reload that nothing stands against.
   struct NextState {
@@ -98,6 +101,10 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void on_lease(const dhcp::LeaseEvent& event);
   void note_lease(const dhcp::Lease& lease, bool is_live);
   void push_source_clusters();
+  [[nodiscard]] std::optional<LeaseNames> make_lease_names(const DnsServerConfig& next, const LeaseNames* before) const;
+  template <class Lease>
+  void note_lease_name(const Lease& lease);
+  void publish_lease_names();
   void advertise(std::vector<ra::Network> networks);
   void warn_of_fixed_limits(const StackConfig& next);
   void resolve_proxies();
@@ -115,6 +122,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   std::unordered_map<MacAddress, std::string> mac_clusters_;
   proxy::SourceClusters lease_clusters_;
   bool are_sources_stale_ = false;
+  std::optional<runtime::TimerQueue::Id> next_lease_names_;  ///< set while names wait to be published
   std::shared_ptr<FileWatcher> watcher_;
   std::unique_ptr<HttpServer> admin_, admin_tcp_, observe_;
   std::optional<Endpoint> admin_tcp_bound_, observe_bound_;

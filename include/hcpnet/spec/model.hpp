@@ -285,6 +285,7 @@ struct DNSPolicy {
   };
   std::vector<Access> access;
   bool query_log = false;
+  std::optional<std::string> lease_domain;  ///< clients of DHCP have names below it
 };
 /// Apart from ProxyPolicy, for the same reason.
 struct HealthCheckFields {

@@ -116,6 +116,7 @@ struct ValidDnsPolicy {
   };
   std::vector<Access> access;
   bool query_log = false;
+  std::optional<dns::Name> lease_domain;
 };
 /// As ProxyPolicy, with texts parsed.
 struct ValidProxyPolicy {
