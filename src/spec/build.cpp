@@ -139,6 +139,7 @@ ValidDnsPolicy build_policy(const SpecSet::Object<DNSPolicy>* object) {
         {access.view, cidrs(access.allowed_clients), access.forward, cidrs(access.forwarded_clients)});
   valid.query_log = policy->query_log;
   valid.workers = policy->workers;
+  if (policy->lease_domain) valid.lease_domain = dns::parse_name(*policy->lease_domain).value();
   return valid;
 }
 

@@ -115,6 +115,7 @@ void describe_dns_spec(Fields& fields, DNSPolicy& policy) {
   fields.objects("access", {}, policy.access, describe_access);
   fields.flag("queryLog", policy.query_log);
   fields.integer("workers", Need::optional, kWorkers, policy.workers);
+  fields.text("leaseDomain", Format::any, policy.lease_domain);
   describe_dns_conduct(fields, policy);
 }
 

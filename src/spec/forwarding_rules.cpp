@@ -29,9 +29,22 @@ void check_forwarding(Subject& subject, const DNSPolicy::Forwarding& forwarding)
   }
 }
 
+// Below it a label of 63 bytes has room, and its length.
+constexpr std::size_t kMaxLeaseDomainBytes = 255 - 64;
+
+void check_lease_domain(Subject& subject, const DNSPolicy& policy) {
+  const std::string pointer = "/spec/leaseDomain";
+  if (!policy.lease_domain || !subject.is_good(pointer)) return;
+  const auto name = dns::parse_name(*policy.lease_domain);
+  if (!name || name->is_root() || name->is_wildcard() || name->wire().size() > kMaxLeaseDomainBytes)
+    subject.error(code::bad_name, pointer, "this is no domain that has names below it",
+                  "a domain of 189 characters at most, such as vms.example.com");
+}
+
 }  // namespace
 
 void check_dns_conduct(Subject& subject, const DNSPolicy& policy) {
+  check_lease_domain(subject, policy);
   if (policy.forwarding) check_forwarding(subject, *policy.forwarding);
   std::set<std::string> views{"vlan", "pod"};
   for (const DNSPolicy::ExtraView& view : policy.views) views.insert(view.name);

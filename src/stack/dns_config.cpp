@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stack/derive.hpp"
+#include "stack/lease_names.hpp"
 
 namespace hcpnet::derive {
 namespace {
@@ -19,6 +20,8 @@ class ZoneSet {
 
   /// From now on `domain` is a zone, with or without records.
   void add_zone(const std::string& domain) { zones_.try_emplace(dns::parse_name(domain).value()); }
+
+  void add_zone(const dns::Name& apex) { zones_.try_emplace(apex); }
 
   /// Publishes an address for a name or a wildcard, in the zone that holds it, else as a zone of its own.
   void add_address(const std::string& name, Ipv4 address) {
@@ -85,13 +88,6 @@ class ZoneSet {
     for (;; name = name.parent()) {
       if (const auto zone = zones_.find(name); zone != zones_.end() || name.is_root()) return zone;
     }
-  }
-
-  static dns::Name reverse_name(Ipv4 address) {
-    const auto bytes = address.bytes();
-    std::string text;
-    for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) text += std::to_string(*byte) + '.';
-    return dns::parse_name(text + "in-addr.arpa").value();
   }
 
   Zones zones_;
@@ -228,8 +224,79 @@ void add_clusters(ZoneSet& zones, const spec::ValidInfra& infra, std::optional<I
   }
 }
 
-dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, Diagnostics& problems) {
+/// Of the subnets of these names: who may have which label, and the networks that reverse zones are for.
+void add_subnets(const Inputs& in, const dhcp::Config& dhcp, bool has_reverse, LeaseZone& leases) {
+  const auto is_wanted = [&](const std::string& name) {
+    return std::ranges::find(leases.subnets, name) != leases.subnets.end();
+  };
+  const auto add_network = [&](const Cidr& network) {
+    if (!has_reverse) return;
+    const std::vector<dns::Name> zones = reverse_zones(network);
+    leases.reverse.insert(leases.reverse.end(), zones.begin(), zones.end());
+  };
+  const auto reserve = [&](const std::string& host_name, const std::string& client) {
+    if (const std::string label = lease_label(host_name); !label.empty()) leases.reserved[label].insert(client);
+  };
+  for (const dhcp::Subnet& subnet : dhcp.subnets) {
+    if (!is_wanted(subnet.name)) continue;
+    add_network(subnet.cidr);
+    for (const dhcp::Reservation& r : subnet.reservations) reserve(r.host_name, r.mac.to_string());
+  }
+  for (const dhcp6::Subnet& subnet : dhcp.subnets6) {
+    if (!is_wanted(subnet.name)) continue;
+    add_network(subnet.cidr);
+    for (const dhcp6::Reservation& r : subnet.reservations) {
+      if (r.mac) reserve(r.host_name, r.mac->to_string());
+      if (r.duid) reserve(r.host_name, "duid " + r.duid->to_string());
+    }
+  }
+  for (const auto& [mac, host_name] : in.observed.host_names) reserve(host_name, mac.to_string());
+}
+
+/// A host name must not become a name of a cluster, nor take its place.
+bool is_apart(const dns::Name& domain, const std::vector<std::string>& others) {
+  return std::ranges::none_of(others, [&](const std::string& text) {
+    const dns::Name other = dns::parse_name(text).value();
+    return domain.is_below_or_equal(other) || other.is_below_or_equal(domain);
+  });
+}
+
+/// What the policy says of leases, before the zones of the view are filled; `domains` are those of clusters.
+std::optional<LeaseZone> lease_zone(const Inputs& in, const StackConfig& out, const spec::ValidDnsPolicy& policy,
+                                    std::vector<std::string> subnets, const std::vector<std::string>& domains,
+                                    const spec::ObjectMeta& where, Diagnostics& problems) {
+  if (!policy.lease_domain) return {};
+  if (!is_apart(*policy.lease_domain, domains))
+    problems.add(problem(Severity::error, policy.origin, "/spec/leaseDomain", where, "lease-domain-overlaps",
+                         "leaseDomain of the DNSPolicy, " + policy.lease_domain->to_string() +
+                             ", overlaps with the domain of a hosted cluster: a VM could take a name of the cluster"));
+  LeaseZone leases;
+  leases.domain = *policy.lease_domain;
+  leases.view = "vlan";
+  leases.subnets = std::move(subnets);
+  leases.ttl = static_cast<std::uint32_t>(policy.record_ttl.count());
+  add_subnets(in, out.dhcp, policy.reverse, leases);
+  return leases;
+}
+
+void add_lease_zones(ZoneSet& zones, const std::optional<LeaseZone>& leases) {
+  if (!leases) return;
+  zones.add_zone(leases->domain);
+  for (const dns::Name& network : leases->reverse) zones.add_zone(network);
+}
+
+/// The subnets that the clients of a DNSServer have their leases from.
+std::vector<std::string> subnets_inside(const dhcp::Config& dhcp, const std::optional<Cidr>& network) {
+  std::vector<std::string> names;
+  for (const dhcp::Subnet& subnet : dhcp.subnets)
+    if (!network || network->contains(subnet.cidr.network())) names.push_back(subnet.name);
+  return names;
+}
+
+dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, const std::optional<LeaseZone>& leases,
+                    Diagnostics& problems) {
   ZoneSet zones(infra.dns_policy.record_ttl);
+  add_lease_zones(zones, leases);
   const std::optional<Ipv4> proxy = infra.proxy ? std::optional(infra.proxy->server_ip) : std::nullopt;
   add_clusters(zones, infra, proxy, false);
   // A name that only some clients may use would send the others to a proxy that drops them.
@@ -249,7 +316,10 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
                          infra.dns_policy.workers,
                          declared_at(infra.origin, "/spec/infraComponents/dns/serverIP")};
   server.config.listeners = listeners(infra.dns->server_ip, 53, in.surroundings);
-  server.config.views.push_back(vlan_view(in, infra, problems));
+  std::vector<std::string> domains;
+  for (const spec::ValidCluster& cluster : infra.clusters) domains.push_back(cluster.domain);
+  server.lease_zone = lease_zone(in, out, infra.dns_policy, {infra.metadata.key()}, domains, infra.metadata, problems);
+  server.config.views.push_back(vlan_view(in, infra, server.lease_zone, problems));
   for (std::size_t i = 0; i < infra.dns_policy.views.size(); ++i) {
     const auto& extra = infra.dns_policy.views[i];
     ZoneSet zones(infra.dns_policy.record_ttl);
@@ -275,12 +345,16 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   return server;
 }
 
-DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, Diagnostics& problems) {
+DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, const StackConfig& out,
+                           Diagnostics& problems) {
   DnsServerConfig server{
       spec.metadata.key(), {}, spec.policy.workers, declared_at(spec.origin, "/spec/networkConfig/serverIP")};
   server.config.listeners = listeners(spec.server_ip, spec.port, in.surroundings);
   ZoneSet vlan(spec.policy.record_ttl);
   ZoneSet pod(spec.policy.record_ttl);
+  server.lease_zone = lease_zone(in, out, spec.policy, subnets_inside(out.dhcp, spec.secondary_network), {spec.domain},
+                                 spec.metadata, problems);
+  add_lease_zones(vlan, server.lease_zone);
   vlan.add_zone(spec.domain);
   pod.add_zone(spec.domain);
   for (const auto& entry : spec.entries) {
@@ -323,7 +397,8 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, D
 void dns_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
   for (const spec::ValidInfra& infra : in.set.infras)
     if (infra.dns) out.dns.push_back(infra_dns(in, infra, out, problems));
-  for (const spec::ValidDnsServer& server : in.set.dns_servers) out.dns.push_back(single_dns(in, server, problems));
+  for (const spec::ValidDnsServer& server : in.set.dns_servers)
+    out.dns.push_back(single_dns(in, server, out, problems));
 }
 
 }  // namespace hcpnet::derive

@@ -37,6 +37,18 @@ void add_dhcp6(Page& page, const dhcp::ServerStats::V6& stats) {
   page.gauge("hcpnet_dhcp6_leases", "IPv6 addresses in use, by subnet and state.", leases);
 }
 
+void add_lease_names(Page& page, const std::vector<Stack::Impl::NamedDns>& servers) {
+  Values names, refused;
+  for (const Stack::Impl::NamedDns& d : servers) {
+    if (!d.lease_names) continue;
+    names.push_back({{{"server", d.owner}}, d.lease_names->size()});
+    refused.push_back({{{"server", d.owner}}, d.lease_names->refused()});
+  }
+  if (names.empty()) return;
+  page.gauge("hcpnet_dns_lease_names", "Names of DHCP clients.", names);
+  page.counter("hcpnet_dns_lease_names_refused_total", "Names of DHCP clients refused: somebody else's.", refused);
+}
+
 }  // namespace
 
 std::string render_metrics(const Stack::Impl& stack) {
@@ -51,6 +63,7 @@ std::string render_metrics(const Stack::Impl& stack) {
   add_dhcp(page, stats.dhcp);
   add_dhcp6(page, stats.dhcp.v6);
   add_dns(page, stats.dns);
+  add_lease_names(page, stack.dns);
   add_proxies(page, stats.proxies);
   return page.render();
 }

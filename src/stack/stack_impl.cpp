@@ -12,6 +12,8 @@ namespace hcpnet {
 namespace {
 
 constexpr std::chrono::seconds kResolveEvery{30};
+/// How long names of leases wait for those of others: a zone is built anew for all of them together.
+constexpr std::chrono::milliseconds kLeaseNamesWait{100};
 constexpr std::uint16_t kAnyPort = 443;  // only the address counts
 
 proxy::EngineOptions engine_options(const ProxyLimits& limits) {
@@ -99,7 +101,8 @@ void Stack::Impl::start_servers(StackConfig config) {
     server.inherited = options.inherited;
     server.log = Logger(options.log, "dns");
     server.workers = d.workers;
-    dns.push_back({d.owner, std::make_unique<dns::Server>(io.get_executor(), std::move(server)), d.workers});
+    dns.push_back({d.owner, std::make_unique<dns::Server>(io.get_executor(), std::move(server)), d.workers,
+                   make_lease_names(d, nullptr)});
     dns.back().server->start(std::move(d.config));
   }
   start_dhcp(std::move(config.dhcp));
@@ -116,10 +119,14 @@ void Stack::Impl::start_dhcp(dhcp::Config config) {
   server.clock = options.clock;
   server.log = Logger(options.log, "dhcp");
   server.on_event = [this](const dhcp::LeaseEvent& event) { on_lease(event); };
+  server.on_event6 = [this](const dhcp6::LeaseEvent& event) { note_lease_name(event.lease); };
   auto started = std::make_unique<dhcp::Server>(io.get_executor(), std::move(server));
   started->start(std::move(config));
   dhcp = std::move(started);
   for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
+  for (NamedDns& d : dns)
+    if (d.lease_names) d.lease_names->note_all(dhcp->leases(), dhcp->leases6(), nullptr);
+  publish_lease_names();
 }
 
 void Stack::Impl::start_advertiser(std::vector<ra::Network> networks) {
@@ -152,6 +159,7 @@ void Stack::Impl::advertise(std::vector<ra::Network> networks) {
 
 void Stack::Impl::on_lease(const dhcp::LeaseEvent& event) {
   note_lease(event.lease, event.kind == dhcp::LeaseEventKind::bound || event.kind == dhcp::LeaseEventKind::renewed);
+  note_lease_name(event.lease);
   notify({StackEvent::Kind::lease, event, Diagnostics{}});
 }
 
@@ -190,6 +198,41 @@ void Stack::Impl::push_listeners() {
       if (&other != &p)
         for (const proxy::BoundListener& listener : other.engine->listeners()) others.push_back(listener.bound);
     p.engine->set_other_listeners(std::move(others));
+  }
+}
+
+// --- leases as names
+
+std::optional<LeaseNames> Stack::Impl::make_lease_names(const DnsServerConfig& next, const LeaseNames* before) const {
+  if (!next.lease_zone) return {};
+  LeaseNames names(*next.lease_zone, next.config);
+  if (dhcp) names.note_all(dhcp->leases(), dhcp->leases6(), before);
+  return names;
+}
+
+template <class Lease>
+void Stack::Impl::note_lease_name(const Lease& lease) {
+  bool has_changed = false;
+  for (NamedDns& d : dns)
+    if (d.lease_names && d.lease_names->note(lease)) has_changed = true;
+  if (!has_changed || next_lease_names_) return;
+  next_lease_names_ = timers.after(kLeaseNamesWait, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && self->state == State::running) self->publish_lease_names();
+  });
+}
+
+void Stack::Impl::publish_lease_names() {
+  if (next_lease_names_) timers.cancel(*std::exchange(next_lease_names_, {}));
+  for (NamedDns& d : dns) {
+    if (!d.lease_names) continue;
+    try {
+      dns::Config next = d.server->config();
+      d.lease_names->publish(next);
+      d.server->commit(d.server->prepare(std::move(next)));
+    } catch (const std::exception& e) {
+      log.error("names of leases stay as they were", {{"server", d.owner}, {"reason", printable(e.what())}});
+    }
   }
 }
 
@@ -335,6 +378,7 @@ void Stack::Impl::close() {
   watcher_.reset();
   handover_.reset();
   if (next_take_back_) timers.cancel(*std::exchange(next_take_back_, {}));
+  if (next_lease_names_) timers.cancel(*std::exchange(next_lease_names_, {}));
   if (next_resolve_) timers.cancel(*std::exchange(next_resolve_, {}));  // or the embedder's io_context stays busy
   admin_.reset();
   admin_tcp_.reset();

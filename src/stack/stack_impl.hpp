@@ -15,6 +15,7 @@
 #include "runtime/timer_queue.hpp"
 #include "stack/handover_server.hpp"
 #include "stack/http_server.hpp"
+#include "stack/lease_names.hpp"
 #include "stack/load_set.hpp"
 #include "stack/takeover.hpp"
 #include "stack/watcher.hpp"
@@ -29,6 +30,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
     std::string owner;
     std::unique_ptr<dns::Server> server;
     std::size_t workers = 1;
+    std::optional<LeaseNames> lease_names{};
   };
   struct NamedProxy {
     std::string owner;
@@ -40,6 +42,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   struct Prepared {
     StackConfig config;
     std::vector<std::shared_ptr<const dns::Snapshot>> dns;  ///< in the order of the servers
+    std::vector<std::optional<LeaseNames>> lease_names;     ///< likewise
   };
   using Reloaded = std::function<void(const Result<void, Diagnostics>&)>;
   /// What one load of the set is for.
@@ -121,6 +124,10 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void note_lease(const dhcp::Lease& lease, bool is_live);
   void push_source_clusters();
   void push_listeners();
+  [[nodiscard]] std::optional<LeaseNames> make_lease_names(const DnsServerConfig& next, const LeaseNames* before) const;
+  template <class Lease>
+  void note_lease_name(const Lease& lease);
+  void publish_lease_names();
   void advertise(std::vector<ra::Network> networks);
   void warn_of_fixed_limits(const StackConfig& next);
   void resolve_proxies();
@@ -153,6 +160,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   std::unordered_map<MacAddress, std::string> mac_clusters_;
   proxy::SourceClusters lease_clusters_;
   bool are_sources_stale_ = false;
+  std::optional<runtime::TimerQueue::Id> next_lease_names_;  ///< set while names wait to be published
   std::shared_ptr<FileWatcher> watcher_;
   std::unique_ptr<HandoverServer> handover_;
   bool is_released_ = false;  ///< a successor has what one process alone can have: leases, pages

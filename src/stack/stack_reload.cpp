@@ -246,6 +246,9 @@ Result<Stack::Impl::Prepared, Diagnostics> Stack::Impl::prepare(StackConfig conf
   Diagnostics problems;
   for (std::size_t i = 0; i < dns.size(); ++i) {
     try {
+      const auto& before = dns[i].lease_names;
+      next.lease_names.push_back(make_lease_names(config.dns[i], before ? &*before : nullptr));
+      if (next.lease_names.back()) next.lease_names.back()->publish(config.dns[i].config);
       next.dns.push_back(dns[i].server->prepare(std::move(config.dns[i].config)));
     } catch (const std::exception& e) {
       problems.add(server_refused(dns[i].owner, e));
@@ -271,7 +274,10 @@ void Stack::Impl::commit(Prepared next) {
     proxies[i].workers = std::move(config.proxies[i].workers);
   }
   push_listeners();
-  for (std::size_t i = 0; i < dns.size(); ++i) dns[i].server->commit(std::move(next.dns[i]));
+  for (std::size_t i = 0; i < dns.size(); ++i) {
+    dns[i].server->commit(std::move(next.dns[i]));
+    dns[i].lease_names = std::move(next.lease_names[i]);
+  }
   advertise(std::move(config.advertisements));
   lease_clusters_.clear();
   if (dhcp) {

@@ -120,6 +120,7 @@ struct ValidDnsPolicy {
   std::vector<Access> access;
   bool query_log = false;
   std::uint32_t workers = 1;
+  std::optional<dns::Name> lease_domain;
 };
 /// As ProxyPolicy, with texts parsed.
 struct ValidProxyPolicy {

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -35,11 +36,22 @@ struct DeclaredAt {
   std::string path;
 };
 
+/// Where leases appear as names.
+struct LeaseZone {
+  dns::Name domain;                  ///< a zone of the view
+  std::string view;                  ///< the name of the view
+  std::vector<std::string> subnets;  ///< dhcp::Subnet::name: whose leases
+  std::vector<dns::Name> reverse;    ///< zones of the view that get PTR records
+  std::uint32_t ttl = 30;            ///< seconds
+  /// Labels that the configuration gives to clients, by what they are known by: a MAC address, or "duid " and the DUID.
+  std::map<std::string, std::set<std::string>> reserved;
+};
 struct DnsServerConfig {
   std::string owner;  ///< the Infra or DNSServer, "namespace/name"
   dns::Config config;
   std::size_t workers = 1;  ///< dns::ServerOptions::workers; a server takes it at start only
   DeclaredAt declared_at = {};
+  std::optional<LeaseZone> lease_zone = {};
 };
 /// What an engine is told besides its table. It takes this at start only.
 struct ProxyLimits {
