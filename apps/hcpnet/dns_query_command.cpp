@@ -134,17 +134,17 @@ dns::Message query_of(const Asked& asked) {
   return query;
 }
 
-std::vector<std::string> upstreams_of(const dns::Forwarding& forwarding) {
-  std::vector<std::string> all;
-  for (const Endpoint& upstream : forwarding.upstreams) all.push_back(upstream.to_string());
-  if (forwarding.resolv_conf) all.emplace_back("resolv.conf");
-  return all;
-}
-
 Json simulate(const DnsServerConfig& server, const Asked& asked, const IpAddress& client) {
   const auto simulated = dns::simulate_query(server.config, query_of(asked), client).value();
-  return to_json(server.owner, simulated.view, simulated.reply,
-                 simulated.is_forwarded ? upstreams_of(server.config.forwarding) : std::vector<std::string>{});
+  return to_json(server.owner, simulated.view, simulated.reply, simulated.upstreams);
+}
+
+/// The view as a client sees it who is allowed whatever anybody of it is.
+dns::View for_everyone(dns::View view) {
+  view.clients = {parse_cidr("0.0.0.0/0").value()};
+  for (auto* const list : {&view.allowed, &view.forwarding_allowed})
+    if (*list && !(*list)->empty()) list->reset();
+  return view;
 }
 
 /// One answer per server; without an address one per view.
@@ -159,7 +159,7 @@ std::optional<Json> answers_of_files(const Arguments& a, const Asked& asked) {
     }
     for (const dns::View& view : server.config.views) {
       DnsServerConfig alone = server;
-      alone.config.views = {{view.name, {parse_cidr("0.0.0.0/0").value()}, view.zones}};
+      alone.config.views = {for_everyone(view)};
       all.push_back(simulate(alone, asked, IpAddress{}));
     }
   }

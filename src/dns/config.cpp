@@ -3,7 +3,25 @@
 #include <hcpnet/dns/config.hpp>
 #include <hcpnet/dns/view.hpp>
 
+#include "dns/folded_name.hpp"
+
 namespace hcpnet::dns {
+
+const ZoneForwarding* Forwarding::zone_of(const FoldedName& name) const noexcept {
+  const ZoneForwarding* longest = nullptr;
+  for (const ZoneForwarding& candidate : zones) {
+    const std::size_t labels = candidate.zone.label_count();
+    if (labels > name.label_count() || (longest != nullptr && longest->zone.label_count() >= labels)) continue;
+    const ByteView suffix = name.suffix(labels);
+    if (suffix.size() == candidate.zone.wire().size() && equals_folded(candidate.zone.wire().data(), suffix))
+      longest = &candidate;
+  }
+  return longest;
+}
+
+bool Forwarding::is_responsible_for(const FoldedName& name) const noexcept {
+  return resolv_conf || !upstreams.empty() || zone_of(name) != nullptr;
+}
 
 Result<void> check_config(const Config& config) {
   const auto views = ViewSet::make(config.views);

@@ -4,7 +4,9 @@
 #include <hcpnet/dns/responder.hpp>
 #include <hcpnet/dns/view.hpp>
 
+#include "dns/folded_name.hpp"
 #include "dns/render_common.hpp"
+#include "dns/snapshot.hpp"
 
 namespace hcpnet::dns {
 namespace {
@@ -66,6 +68,16 @@ void walk(const ViewZones& zones, Name name, Type type, std::vector<ExplainStep>
   }
 }
 
+/// Who is asked for a name of no zone; empty: nobody.
+std::vector<std::string> upstreams_for(const Forwarding& forwarding, const Name& name) {
+  const ZoneForwarding* zone = forwarding.zone_of(FoldedName(name));
+  std::vector<std::string> texts;
+  for (const Endpoint& upstream : zone != nullptr ? zone->upstreams : forwarding.upstreams)
+    texts.push_back(upstream.to_string());
+  if (zone == nullptr && forwarding.resolv_conf) texts.emplace_back("resolv.conf");
+  return texts;
+}
+
 }  // namespace
 
 std::string_view to_string(AnswerRule rule) noexcept {
@@ -108,12 +120,9 @@ Result<Explanation> explain(const Config& config, const Name& name, Type type, c
   answer.prefix = longest_prefix(view, client);
   walk((*views)[*position], name, type, answer.steps);
   if (!answer.steps.empty()) return answer;
-  const bool is_forwarded = config.forwarding.is_enabled();
-  answer.steps.push_back({name.to_string(), {}, is_forwarded ? AnswerRule::forwarded : AnswerRule::refused, {}, {}});
-  if (is_forwarded) {
-    for (const Endpoint& upstream : config.forwarding.upstreams) answer.upstreams.push_back(upstream.to_string());
-    if (config.forwarding.resolv_conf) answer.upstreams.emplace_back("resolv.conf");
-  }
+  if ((*views)[*position].may_forward(client)) answer.upstreams = upstreams_for(config.forwarding, name);
+  const AnswerRule rule = answer.upstreams.empty() ? AnswerRule::refused : AnswerRule::forwarded;
+  answer.steps.push_back({name.to_string(), {}, rule, {}, {}});
   return answer;
 }
 
@@ -123,14 +132,18 @@ Result<SimulatedReply> simulate_query(const Config& config, const Message& query
   const auto bytes = encode_message(query);
   if (!bytes) return bytes.error();
   SimulatedReply simulated;
-  QueryContext context{nullptr, Transport::tcp, config.forwarding.is_enabled()};
-  if (const auto position = views->find(client)) {
-    context.view = &(*views)[*position];
-    simulated.view = context.view->name();
-  }
+  const Snapshot snapshot{config, *views};
+  const QueryContext context = snapshot.context(views->find(client), Transport::tcp, client);
+  if (context.view != nullptr) simulated.view = context.view->name();
   std::vector<std::uint8_t> out(kMaxMessageBytes);
-  const Response response = respond(*bytes, context, out);
-  simulated.is_forwarded = response.verdict == Response::Verdict::forward;
+  Response response = respond(*bytes, context, out);
+  if (response.verdict == Response::Verdict::forward) {
+    simulated.upstreams = upstreams_for(config.forwarding, query.questions.at(0).name);
+    simulated.is_forwarded = !simulated.upstreams.empty();
+    if (simulated.is_forwarded) return simulated;
+    response.verdict = Response::Verdict::reply;
+    response.bytes = respond_with_error(*bytes, Rcode::refused, context, out);
+  }
   if (response.verdict != Response::Verdict::reply) return simulated;
   auto reply = parse_message(ByteView(out).first(response.bytes));
   if (!reply) return reply.error();

@@ -137,22 +137,6 @@ Forwarder::PendingPtr Forwarder::begin(const Query& query, std::string key) {
   return pending;
 }
 
-const ZoneForwarding* Forwarder::zone_of(const FoldedName& name) const noexcept {
-  const ZoneForwarding* longest = nullptr;
-  for (const ZoneForwarding& candidate : forwarding_.zones) {
-    const std::size_t labels = candidate.zone.label_count();
-    if (labels > name.label_count() || (longest != nullptr && longest->zone.label_count() >= labels)) continue;
-    const ByteView suffix = name.suffix(labels);
-    if (suffix.size() == candidate.zone.wire().size() && equals_folded(candidate.zone.wire().data(), suffix))
-      longest = &candidate;
-  }
-  return longest;
-}
-
-bool Forwarder::is_responsible_for(const FoldedName& name) const noexcept {
-  return forwarding_.resolv_conf || !forwarding_.upstreams.empty() || zone_of(name) != nullptr;
-}
-
 /// The configured ones, then those of resolv.conf, each once.
 std::vector<Endpoint> Forwarder::general_upstreams() {
   std::vector<Endpoint> upstreams = forwarding_.upstreams;
@@ -167,7 +151,7 @@ std::vector<Endpoint> Forwarder::general_upstreams() {
 }
 
 std::vector<Endpoint> Forwarder::upstreams_for(const FoldedName& name) {
-  const ZoneForwarding* zone = zone_of(name);
+  const ZoneForwarding* zone = forwarding_.zone_of(name);
   std::vector<Endpoint> upstreams = zone != nullptr ? zone->upstreams : general_upstreams();
   order(upstreams);
   return upstreams;

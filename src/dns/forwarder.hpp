@@ -96,8 +96,6 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
   Forwarder(boost::asio::any_io_executor executor, std::shared_ptr<runtime::TimerQueue> timers, Forwarding forwarding,
             ForwarderOptions options, std::shared_ptr<ForwarderCounters> counters);
 
-  /// Whether anybody could be asked for the name.
-  [[nodiscard]] bool is_responsible_for(const FoldedName& name) const noexcept;
   /// From the cache; 0 when it is not there.
   [[nodiscard]] std::size_t answer_from_cache(const Query& query, Transport transport, std::span<std::uint8_t> out);
   /// Asks. `later` is called exactly once, never from here; or the result is a reply in `out` and `later` is dropped.
@@ -135,7 +133,6 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
 
   /// Not just in resolv.conf.
   bool is_configured(const Endpoint& upstream) const noexcept;
-  const ZoneForwarding* zone_of(const FoldedName& name) const noexcept;
   std::vector<Endpoint> general_upstreams();
   std::vector<Endpoint> upstreams_for(const FoldedName& name);
   void order(std::vector<Endpoint>& upstreams);

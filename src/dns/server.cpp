@@ -430,7 +430,7 @@ QueryHandler::Handled Server::Impl::answer_from_cache(ByteView bytes, Transport 
                                                       std::span<std::uint8_t> out) {
   Query query;
   if (read_query(bytes, query)) return {};  // respond() has read it before
-  if (!forwarder->is_responsible_for(query.name)) {
+  if (!snapshot->config.forwarding.is_responsible_for(query.name)) {
     const std::size_t refused = respond_with_error(bytes, Rcode::refused, {nullptr, transport, true}, out);
     count_reply(out.first(refused));
     return {refused, false};

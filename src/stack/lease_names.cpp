@@ -108,6 +108,8 @@ bool LeaseNames::is_held(const Claim& claim) const {
 
 void LeaseNames::note_all(const std::vector<dhcp::Lease>& leases, const std::vector<dhcp6::Lease>& leases6,
                           const LeaseNames* before) {
+  names_.clear();
+  labels_.clear();
   std::vector<std::pair<bool, Claim>> claims;  // whether it comes later, and it
   const auto add = [&](Claim claim) {
     const bool is_later = before == nullptr || !before->is_held(claim);

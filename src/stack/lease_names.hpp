@@ -24,8 +24,8 @@ class LeaseNames {
   /// `base`: what is served without leases.
   LeaseNames(LeaseZone zone, const dns::Config& base);
 
-  /// The leases that there are when a server begins: those that `before`, if it is not null, had under their names keep
-  /// them, then the older binding comes first.
+  /// These leases and no others: those that `before`, if it is not null, had under their names keep them, then the
+  /// older binding comes first.
   void note_all(const std::vector<dhcp::Lease>& leases, const std::vector<dhcp6::Lease>& leases6,
                 const LeaseNames* before);
   /// True when what is published changes. A lease that is not bound ends its name.

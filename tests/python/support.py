@@ -8,7 +8,8 @@ import socket
 import ssl
 import struct
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -82,12 +83,28 @@ def client_hello(server_name: str | None, alpn: list[str] | None = None) -> byte
     return outgoing.read()
 
 
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Until it holds; what is waited for happens on another thread, soon."""
+    end = time.monotonic() + TIMEOUT
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.01)
+
+
 def udp_client() -> socket.socket:
     """A socket with an address of the VLAN."""
     client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     client.settimeout(TIMEOUT)
     client.bind((CLIENT, 0))
     return client
+
+
+def release(server: tuple[str, int], mac: bytes, address: str) -> None:
+    """Gives a lease up; nothing answers that."""
+    message = bytearray(dhcp_message(mac, 7, b"\x36\x04" + IPv4Address(server[0]).packed))
+    message[12:16] = IPv4Address(address).packed
+    with udp_client() as client:
+        client.sendto(message, server)
 
 
 def ask(server: tuple[str, int], name: str) -> tuple[int, list[str]]:
@@ -133,15 +150,16 @@ def dhcp_options(reply: bytes) -> dict[int, bytes]:
     return options
 
 
-def take_lease(server: tuple[str, int], mac: bytes) -> str:
-    """DISCOVER to ACK; the address."""
+def take_lease(server: tuple[str, int], mac: bytes, host_name: str = "") -> str:
+    """DISCOVER to ACK, with the Host Name option if there is one; the address."""
+    name = bytes([12, len(host_name)]) + host_name.encode() if host_name else b""
     with udp_client() as client:
         client.sendto(dhcp_message(mac, 1), server)
         offer = client.recv(1500)
         assert dhcp_options(offer)[53] == b"\x02"
         address = offer[16:20]
         request = b"\x32\x04" + address + b"\x36\x04" + dhcp_options(offer)[54]
-        client.sendto(dhcp_message(mac, 3, request), server)
+        client.sendto(dhcp_message(mac, 3, request + name), server)
         assert dhcp_options(client.recv(1500))[53] == b"\x05"
     return str(IPv4Address(address))
 

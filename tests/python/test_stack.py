@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """hcpnet.Stack: serving, and looking inside."""
 
+import contextlib
 import errno
 import pathlib
 import socket
@@ -9,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import hcpnet
 import pytest
 from hcpnet.dhcp import LeaseEventKind, LeaseState
-from support import CLIENT, Vlan, ask, bound, client_hello, echo_server, take_lease, through_proxy
+from support import CLIENT, Vlan, ask, bound, client_hello, echo_server, release, take_lease, through_proxy, wait_for
 
 MAC = bytes.fromhex("020000000001")
 
@@ -53,6 +54,46 @@ def test_leases_survive_a_restart(vlan: Vlan) -> None:
         assert take_lease(bound(stack, "dhcp", 67), MAC) == address
 
 
+LEASE_NAMES = """---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: names, namespace: hcp}
+spec: {targetRef: {kind: Infra, name: vlan}, leaseDomain: vms.example.com, reverse: true}
+"""
+
+
+def test_leases_have_names_while_they_last(vlan: Vlan) -> None:
+    vlan.file.write_text(vlan.file.read_text() + LEASE_NAMES)
+    with hcpnet.Stack(**vlan.options()) as stack:
+        dhcp, dns = bound(stack, "dhcp", 67), bound(stack, "dns", 53)
+        assert ask(dns, "web.vms.example.com") == (3, [])
+        address = take_lease(dhcp, MAC, "Web")
+        wait_for(lambda: ask(dns, "web.vms.example.com") == (0, [address]))
+        pointer = ".".join(reversed(address.split("."))) + ".in-addr.arpa"
+        assert ask(dns, pointer) == (0, [])  # no A, but the name is there
+        assert ask(dns, "99.1.81.127.in-addr.arpa") == (3, [])
+
+        take_lease(dhcp, bytes.fromhex("020000000002"), "web")  # somebody else's name
+        others = {f"vm{i}": take_lease(dhcp, bytes([2, 0, 0, 0, 1, i]), f"vm{i}") for i in range(30)}
+        wait_for(lambda: ask(dns, "vm29.vms.example.com")[0] == 0)
+        assert {name: ask(dns, name + ".vms.example.com") for name in others} == {
+            name: (0, [other]) for name, other in others.items()
+        }
+        assert 'hcpnet_dns_lease_names{server="hcp/vlan"} 31' in stack.metrics()
+        assert 'hcpnet_dns_lease_names_refused_total{server="hcp/vlan"} 1' in stack.metrics()
+
+        vlan.file.write_text(vlan.file.read_text().replace("clusterName: blue", "clusterName: green"))
+        stack.reload()
+        assert ask(dns, "api.green.example.com")[0] == 0
+        assert ask(dns, "web.vms.example.com") == (0, [address])
+    with hcpnet.Stack(**vlan.options()) as stack:
+        dhcp, dns = bound(stack, "dhcp", 67), bound(stack, "dns", 53)
+        assert ask(dns, "web.vms.example.com") == (0, [address])
+        release(dhcp, MAC, address)
+        wait_for(lambda: ask(dns, "web.vms.example.com") == (3, []))
+        assert ask(dns, pointer) == (3, [])
+
+
 def test_passes_tls_through_by_name(vlan: Vlan) -> None:
     payload = client_hello("api.blue.example.com") + bytes(range(256)) * 4096
     with echo_server() as (host, port):
@@ -62,6 +103,37 @@ def test_passes_tls_through_by_name(vlan: Vlan) -> None:
             [route] = stack.route("api.blue.example.com", 6443, CLIENT)
             assert (route.rule, route.matched, route.targets) == ("exact", "api.blue.example.com", [f"{host}:{port}"])
             assert stack.stats().proxies["hcp/vlan"].decisions["exact"] == 1
+
+
+def test_an_embedder_resolves_names_and_keeps_the_access_log(vlan: Vlan) -> None:
+    asked: list[tuple[str, int]] = []
+    lines: list[str] = []
+    payload = client_hello("api.blue.example.com") + b"x" * 1000
+    with echo_server() as place:
+
+        def resolve(host: str, port: int) -> list[hcpnet.Endpoint]:
+            asked.append((host, port))
+            return [hcpnet.Endpoint(*place)]
+
+        with hcpnet.Stack(**vlan.options(), resolve=resolve, access_log=lines.append) as stack:
+            assert through_proxy(bound(stack, "proxy", 6443), payload) == payload
+            wait_for(lambda: lines != [])
+    assert asked == [("kube-apiserver.ns.svc.cluster.local", 6443)]
+    assert "api.blue.example.com" in lines[0]
+
+
+@pytest.mark.parametrize("answer", [[], None, ["no endpoint"]])
+def test_an_embedder_that_cannot_resolve_costs_the_connection_alone(
+    vlan: Vlan, answer: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raised: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", raised.append)
+    with hcpnet.Stack(**vlan.options(), resolve=lambda _host, _port: answer) as stack:  # type: ignore[arg-type, return-value]
+        with contextlib.suppress(ConnectionResetError):
+            assert through_proxy(bound(stack, "proxy", 6443), client_hello("api.blue.example.com")) == b""
+        assert stack.stats().proxies["hcp/vlan"].resolve_failures == 1
+        assert ask(bound(stack, "dns", 53), "api.blue.example.com")[0] == 0
+    assert len(raised) == (answer != [])
 
 
 def test_reload_serves_the_new_file_and_refuses_a_wrong_one(vlan: Vlan) -> None:

@@ -120,7 +120,8 @@ std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts
                                        std::map<std::uint16_t, std::uint16_t> port_map,
                                        const std::filesystem::path& admin_socket, std::optional<Endpoint> admin_tcp,
                                        std::optional<Endpoint> observe, const std::filesystem::path& handover_socket,
-                                       bool takes_over, bool watch, py::object on_event, py::object log) {
+                                       bool takes_over, bool watch, py::object on_event, py::object log,
+                                       py::object access_log, py::object resolve) {
   StackOptions options;
   options.files = strings(files);
   options.texts = to_sources(texts);
@@ -135,7 +136,9 @@ std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts
   options.handover_socket = handover_socket.string();
   options.takes_over = takes_over;
   options.watch = watch;
-  return std::make_unique<StackOwner>(std::move(options), std::move(on_event), std::move(log));
+  return std::make_unique<StackOwner>(
+      std::move(options),
+      StackOwner::Functions{std::move(on_event), std::move(log), std::move(access_log), std::move(resolve)});
 }
 
 constexpr const char* kStackDoc = R"doc(DHCP, DNS and proxy of one set of specs, in a thread of their own.
@@ -160,6 +163,10 @@ Args:
     watch (bool): reload when a file changes.
     on_event (Callable[[StackEvent], object] | None): called on the stack's thread; what it raises goes to sys.unraisablehook.
     log (Callable[[LogRecord], object] | None): likewise, for each log record.
+    access_log (Callable[[str], object] | None): likewise, for each connection of the proxies that ended; None: a log record instead.
+    resolve (Callable[[str, int], Sequence[Endpoint]] | None): the endpoints of a backend's host name and port; None: the
+        system's resolver. Nothing is served while it runs, so it must not wait for anything. What it returns is used for
+        30 seconds; nothing, or an exception, is a failed look-up.
 Raises:
     ValueError: an address is none.)doc";
 
@@ -170,7 +177,7 @@ void bind_stack_class(py::module_& m) {
            py::arg("pod_addresses") = py::tuple(), py::arg("port_map") = py::dict(), py::arg("admin_socket") = "",
            py::arg("admin_tcp") = py::none(), py::arg("observe") = py::none(), py::arg("handover_socket") = "",
            py::arg("takes_over") = false, py::arg("watch") = false, py::arg("on_event") = py::none(),
-           py::arg("log") = py::none(), kInitDoc)
+           py::arg("log") = py::none(), py::arg("access_log") = py::none(), py::arg("resolve") = py::none(), kInitDoc)
       .def("__enter__",
            [](py::object self) {
              self.cast<StackOwner&>().start();

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stack_owner.hpp"
 
+#include <pybind11/stl.h>
 #include <unistd.h>
 
+#include <boost/system/errc.hpp>
 #include <set>
 #include <thread>
 #include <utility>
 
+#include "casters.hpp"
 #include "errors.hpp"
+#include "text.hpp"
 
 namespace py = pybind11;
 
@@ -48,15 +52,24 @@ std::shared_ptr<Callback> make_callback(py::object function, const void* owner) 
   return std::make_shared<Callback>(std::move(function), owner);
 }
 
+proxy::Resolve resolve_with(const std::shared_ptr<Callback>& function) {
+  return [function](const std::string& host, std::uint16_t port, const proxy::Resolved& resolved) {
+    auto endpoints = function->ask<std::vector<Endpoint>>(host, port);
+    if (!endpoints || endpoints->empty())
+      return resolved(boost::system::errc::make_error_code(boost::system::errc::host_unreachable));
+    resolved(proxy::Resolution(std::move(*endpoints)));
+  };
+}
+
 }  // namespace
 
 thread_local const void* Callback::current_owner = nullptr;
 
-void Callback::call(const std::function<py::object()>& argument) noexcept {
+void Callback::call(const std::function<void(const py::object& function)>& with) noexcept {
   const py::object function = function_;  // its own reference: close() may come while the call runs
   if (!function) return;
   try {
-    function(argument());
+    with(function);
   } catch (py::error_already_set& error) {
     error.discard_as_unraisable(function);
   } catch (const std::exception& error) {
@@ -65,12 +78,17 @@ void Callback::call(const std::function<py::object()>& argument) noexcept {
   }
 }
 
-StackOwner::StackOwner(StackOptions options, py::object on_event, py::object log)
+StackOwner::StackOwner(StackOptions options, Functions functions)
     : process_(::getpid()),
-      on_event_(make_callback(std::move(on_event), this)),
-      log_(make_callback(std::move(log), this)) {
+      on_event_(make_callback(std::move(functions.on_event), this)),
+      log_(make_callback(std::move(functions.log), this)),
+      access_log_(make_callback(std::move(functions.access_log), this)),
+      resolve_(make_callback(std::move(functions.resolve), this)) {
   if (on_event_) options.on_event = [callback = on_event_](const StackEvent& event) { (*callback)(event); };
   if (log_) options.log = [callback = log_](const LogRecord& record) { (*callback)(record); };
+  if (access_log_)
+    options.access_log = [callback = access_log_](const std::string& line) { (*callback)(printed_text(line)); };
+  if (resolve_) options.resolve = resolve_with(resolve_);
   stack_ = std::make_unique<Stack>(std::move(options));
   stop_all_at_exit();
   owners().insert(this);
@@ -78,8 +96,7 @@ StackOwner::StackOwner(StackOptions options, py::object on_event, py::object log
 
 StackOwner::~StackOwner() {
   owners().erase(this);
-  for (const auto& callback : {on_event_, log_})
-    if (callback) callback->close();
+  close_callbacks();
   if (is_forked()) {
     static_cast<void>(stack_.release());  // its thread exists in the parent only; there is nobody to wait for
   } else if (Callback::is_inside(this)) {
@@ -122,7 +139,11 @@ void StackOwner::stop() {
   }
   // A callback often refers to what holds the stack; Python's garbage collector cannot see through us, so the circle is
   // cut here.
-  for (const auto& callback : {on_event_, log_})
+  close_callbacks();
+}
+
+void StackOwner::close_callbacks() {
+  for (const auto& callback : {on_event_, log_, access_log_, resolve_})
     if (callback) callback->close();
 }
 

@@ -7,6 +7,7 @@
 #include <hcpnet/stack.hpp>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "interpreter_end.hpp"
 
@@ -23,7 +24,17 @@ class Callback {
     if (is_closed_ || is_interpreter_ending()) return;
     const pybind11::gil_scoped_acquire gil;
     const Inside inside(owner_);
-    call([&] { return pybind11::cast(value); });
+    call([&](const pybind11::object& function) { function(pybind11::cast(value)); });
+  }
+  /// What it returns for these arguments; nullopt when it raises, returns something else, or is not called any more.
+  template <class Answer, class... Values>
+  std::optional<Answer> ask(const Values&... values) noexcept {
+    if (is_closed_ || is_interpreter_ending()) return {};
+    const pybind11::gil_scoped_acquire gil;
+    const Inside inside(owner_);
+    std::optional<Answer> answer;
+    call([&](const pybind11::object& function) { answer = function(values...).template cast<Answer>(); });
+    return answer;
   }
   /// Lets go of the function; later calls do nothing. Needs the GIL.
   void close() {
@@ -38,7 +49,7 @@ class Callback {
     explicit Inside(const void* owner) noexcept { current_owner = owner; }
     ~Inside() { current_owner = nullptr; }
   };
-  void call(const std::function<pybind11::object()>& argument) noexcept;
+  void call(const std::function<void(const pybind11::object& function)>& with) noexcept;
 
   static thread_local const void* current_owner;
   pybind11::object function_;
@@ -50,7 +61,11 @@ class Callback {
 /// or interpreter exit makes it hang.
 class StackOwner {
  public:
-  StackOwner(StackOptions options, pybind11::object on_event, pybind11::object log);
+  /// What of Python a stack calls; each may be None.
+  struct Functions {
+    pybind11::object on_event, log, access_log, resolve;
+  };
+  StackOwner(StackOptions options, Functions functions);
   ~StackOwner();
   StackOwner(const StackOwner&) = delete;
   StackOwner& operator=(const StackOwner&) = delete;
@@ -80,10 +95,11 @@ class StackOwner {
   enum class State : std::uint8_t { idle, started, stopped };
 
   void require_usable() const;
+  void close_callbacks();
   [[nodiscard]] bool is_forked() const;
 
   const pid_t process_;
-  std::shared_ptr<Callback> on_event_, log_;
+  std::shared_ptr<Callback> on_event_, log_, access_log_, resolve_;
   std::unique_ptr<Stack> stack_;
   std::mutex mutex_;           ///< never waited for with the GIL held
   State state_ = State::idle;  ///< under mutex_

@@ -48,6 +48,10 @@ struct Forwarding {
   bool prefetch = false;                 ///< what is asked often is fetched anew before its time ends
   bool mix_case = false;                 ///< random case in names sent, expected back (0x20)
   [[nodiscard]] bool is_enabled() const noexcept { return resolv_conf || !upstreams.empty() || !zones.empty(); }
+  /// The longest of `zones` at or above the name; null when it goes to the upstreams for everything.
+  [[nodiscard]] const ZoneForwarding* zone_of(const FoldedName& name) const noexcept;
+  /// Whether anybody is to be asked for the name.
+  [[nodiscard]] bool is_responsible_for(const FoldedName& name) const noexcept;
   friend bool operator==(const Forwarding&, const Forwarding&) = default;
 };
 

@@ -50,9 +50,10 @@ struct Explanation {
 
 /// What the server would do with a query.
 struct SimulatedReply {
-  std::string view;              ///< empty: the client belongs to none
-  bool is_forwarded = false;     ///< an upstream decides; `reply` is then empty
-  std::optional<Message> reply;  ///< as over TCP, so nothing is cut off; nullopt also for a query that is dropped
+  std::string view;                    ///< empty: the client belongs to none
+  bool is_forwarded = false;           ///< an upstream decides; `reply` is then empty
+  std::vector<std::string> upstreams;  ///< as in Explanation
+  std::optional<Message> reply;        ///< as over TCP, so nothing is cut off; nullopt also for a query that is dropped
 };
 /// Answers `query` as the server would for a client at `client`. Pure. Errors: as check_config(); Errc::too_large.
 [[nodiscard]] Result<SimulatedReply> simulate_query(const Config& config, const Message& query,

@@ -53,6 +53,32 @@ TEST(Explain, NamesTheUpstreams) {
   EXPECT_EQ(forwarded.upstreams, (std::vector<std::string>{"198.51.100.53:53", "resolv.conf"}));
 }
 
+TEST(Explain, NamesTheUpstreamsOfTheZoneAndOnlyToWhoMayBeForwarded) {
+  Config config = test::two_clusters();
+  config.forwarding.zones = {{name("corp.test"), {{test::ipv4("198.51.100.9"), 53}}},
+                             {name("lab.corp.test"), {{test::ipv4("198.51.100.8"), 5353}}}};
+  const auto upstreams = [&](std::string_view asked, std::string_view client) {
+    const auto simulated = simulate_query(config, test::make_query(asked, Type::a), *parse_ip_address(client)).value();
+    const Explanation why = explained(config, asked, Type::a, client);
+    EXPECT_EQ(why.upstreams, simulated.upstreams);
+    EXPECT_EQ(simulated.is_forwarded, !simulated.upstreams.empty());
+    EXPECT_EQ(why.steps.at(0).rule, simulated.is_forwarded ? AnswerRule::forwarded : AnswerRule::refused);
+    if (!simulated.is_forwarded) EXPECT_EQ(simulated.reply.value().rcode(), Rcode::refused);
+    return simulated.upstreams;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(upstreams("a.corp.test", "10.0.0.1"), Texts{"198.51.100.9:53"});
+  EXPECT_EQ(upstreams("lab.CORP.test", "10.0.0.1"), Texts{"198.51.100.8:5353"});
+  EXPECT_EQ(upstreams("other.test", "10.0.0.1"), Texts{}) << "of no zone, and nobody else is asked";
+  config.forwarding.upstreams = {{test::ipv4("198.51.100.53"), 53}};
+  EXPECT_EQ(upstreams("other.test", "10.0.0.1"), Texts{"198.51.100.53:53"});
+  EXPECT_EQ(upstreams("a.corp.test", "10.0.0.1"), Texts{"198.51.100.9:53"});
+  for (View& view : config.views)
+    if (view.name == "pod") view.forwarding_allowed = {test::cidr("10.9.0.0/16")};
+  EXPECT_EQ(upstreams("other.test", "10.0.0.1"), Texts{});
+  EXPECT_EQ(upstreams("other.test", "10.9.0.1"), Texts{"198.51.100.53:53"});
+}
+
 TEST(SimulateQuery, AnswersAsTheServerWould) {
   Config config = test::two_clusters();
   const auto query = test::make_query("api.blue.hc.example.com", Type::a);

@@ -190,6 +190,15 @@ TEST(DnsPolicy, SaysWhoIsAskedAndForWhom) {
               ElementsAre("forward-loop /spec/forwarding/zones/0/upstreams/0"));
 }
 
+TEST(DnsPolicy, NamesLeasesBelowADomainWithRoomForNames) {
+  const std::string longest = std::string(63, 'a') + '.' + std::string(63, 'b') + '.' + std::string(61, 'c');
+  for (const std::string& good : {std::string("vms.example.com"), std::string("lan"), longest})
+    EXPECT_THAT(errors_of("DNSPolicy", "  leaseDomain: " + good + "\n"), IsEmpty());
+  for (const std::string& bad :
+       {std::string("'.'"), std::string("'*.example.com'"), std::string("a..b"), longest + "d"})
+    EXPECT_THAT(errors_of("DNSPolicy", "  leaseDomain: " + bad + "\n"), ElementsAre("bad-name /spec/leaseDomain"));
+}
+
 TEST(DnsPolicy, PublishesRecordsOfEveryTypeOfData) {
   const auto records = [](const std::string& list) { return errors_of("DNSPolicy", "  records: [" + list + "]\n"); };
   EXPECT_THAT(

@@ -298,6 +298,35 @@ Diagnostic only(const Diagnostics& all, const std::string& code) {
   return found;
 }
 
+std::vector<spec::SourceText> with_lease_domain(const std::string& domain) {
+  std::vector<spec::SourceText> set = test::example_set();
+  set[0].text +=
+      "---\napiVersion: hcpnet.io/v1alpha1\nkind: DNSPolicy\nmetadata: {name: p, namespace: hcp}\nspec: "
+      "{targetRef: {kind: Infra, name: vlan7}, reverse: true, recordTTLSeconds: 20, leaseDomain: " +
+      domain + "}\n";
+  return set;
+}
+
+TEST(StackConfig, MakesZonesForTheNamesOfLeases) {
+  const StackConfig config = make(with_lease_domain("vms.example.com"), test::example_observed());
+  const LeaseZone& leases = config.dns.at(0).lease_zone.value();
+  EXPECT_EQ(leases.subnets, Texts{"hcp/vlan7"});
+  EXPECT_EQ(leases.ttl, 20u);
+  ASSERT_EQ(leases.reverse.size(), 1u);
+  EXPECT_EQ(leases.reverse[0].to_string(), "2.0.192.in-addr.arpa.");
+  EXPECT_EQ(lookup(view(config, "vlan"), "nobody.vms.example.com"), "NXDOMAIN");
+  EXPECT_EQ(lookup(view(config, "vlan"), "99.2.0.192.in-addr.arpa", dns::Type::ptr), "NXDOMAIN");
+  EXPECT_EQ(lookup(view(config, "pod"), "nobody.vms.example.com"), "not ours");
+}
+
+TEST(StackConfig, KeepsTheNamesOfLeasesApartFromThoseOfClusters) {
+  for (const char* const domain : {"blue.hc.example.com", "vms.red.hc.example.com", "example.com"}) {
+    const auto config = make_stack_config(spec::check(with_lease_domain(domain)).value(), {}, {});
+    ASSERT_TRUE(config.has_error()) << domain;
+    EXPECT_EQ(place(only(config.error(), "lease-domain-overlaps")), "set.yaml:33 /spec/leaseDomain");
+  }
+}
+
 TEST(StackConfig, SaysInWhichLineTwoServersMeet) {
   std::string second = kSingleServers;
   for (std::size_t at = 0; (at = second.find("namespace: \"n\"}", at)) != std::string::npos; ++at)

@@ -166,6 +166,8 @@ class Stack:
         watch: bool = False,
         on_event: Callable[[StackEvent], object] | None = None,
         log: Callable[[LogRecord], object] | None = None,
+        access_log: Callable[[str], object] | None = None,
+        resolve: Callable[[str, int], Sequence[Endpoint]] | None = None,
     ) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
