@@ -80,12 +80,13 @@ bool read_question(ByteReader& reader, Query& query) noexcept {
   return true;
 }
 
+/// RFC 9619: one question. RFC 7873 section 5.4: or none, which asks for a cookie alone.
 bool read_sections(ByteReader& reader, const Counts& counts, Query& query) noexcept {
-  if (!read_question(reader, query)) return false;
+  if (counts.questions > 1 || (counts.questions == 1 && !read_question(reader, query))) return false;
   if (!skip_records(reader, std::uint32_t{counts.answers} + counts.authority)) return false;
   for (int i = 0; i < counts.additional; ++i)
     if (!read_additional(reader, query)) return false;
-  return reader.at_end();
+  return reader.at_end() && (counts.questions == 1 || !query.cookie.empty());
 }
 
 /// Types and classes that are not about data of a zone.
@@ -109,13 +110,13 @@ std::optional<DropReason> read_query(ByteView bytes, Query& query) noexcept {
   if ((query.flags & flag::kResponse) != 0) return DropReason::is_response;
   if ((query.flags & flag::kOpcode) != 0) {
     query.verdict = Rcode::notimp;
-  } else if (counts.questions != 1 || !read_sections(reader, counts, query)) {  // RFC 9619
+  } else if (!read_sections(reader, counts, query)) {
     query.verdict = Rcode::formerr;
     query.question = {};
     query.has_edns = false;
     query.cookie = {};
     query.asks_nsid = false;
-  } else if (query.verdict == Rcode::noerror) {
+  } else if (query.verdict == Rcode::noerror && !query.question.empty()) {
     query.verdict = judge(query);
   }
   return std::nullopt;

@@ -18,7 +18,7 @@ struct Query {
   std::uint16_t flags = 0;
   Type type = Type::a;
   std::uint16_t qclass = 0;
-  ByteView question;  ///< name, type and class as sent; empty when it could not be read
+  ByteView question;  ///< name, type and class as sent; empty when it could not be read, or a cookie alone is asked for
   FoldedName name;    ///< set when `question` is not empty
   bool has_edns = false;
   bool dnssec_ok = false;

@@ -137,6 +137,8 @@ Response respond_to(Query& query, const QueryContext& context, std::span<std::ui
   if (const auto text = find_chaos_text(query, context.identity); !text.empty())
     return tell_identity(reply, text, cookie);
   if (query.verdict != Rcode::noerror) return reply_with(reply, query.verdict, cookie);
+  if (query.question.empty())
+    return reply_with(reply, cookie == CookieState::none ? Rcode::formerr : Rcode::noerror, cookie, ReplyKind::nodata);
   if (context.view == nullptr) return reply_with(reply, Rcode::refused, cookie);
   const Zone* zone = context.view->find(query.name);
   if (zone != nullptr) {

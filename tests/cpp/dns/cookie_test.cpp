@@ -127,6 +127,26 @@ TEST_F(CookieReply, IsWithoutOneWhenCookiesAreOff) {
   EXPECT_EQ(reply.response.cookie, CookieState::none);
 }
 
+TEST_F(CookieReply, ToNoQuestionIsTheCookieAlone) {  // RFC 7873 section 5.4
+  Message query = query_with("2464c4abcf10c957");
+  query.questions.clear();
+  const auto reply = test::answer(query, context);
+  EXPECT_EQ(reply.message.rcode(), Rcode::noerror);
+  EXPECT_TRUE(reply.message.questions.empty());
+  EXPECT_TRUE(reply.message.answers.empty() && reply.message.authority.empty());
+  EXPECT_EQ(hex(as_bytes(reply.message.edns.value().options)),
+            "000a0018"
+            "2464c4abcf10c957010000005cf79f111f8130c3eee29480");
+  context.view = nullptr;
+  EXPECT_EQ(test::answer(query, context).message.rcode(), Rcode::noerror) << "no name is asked, so nobody is refused";
+  context.cookies = nullptr;
+  EXPECT_EQ(test::answer(query, context).message.rcode(), Rcode::formerr) << "cookies are off";
+  query.edns->options.clear();
+  EXPECT_EQ(test::answer(query, context).message.rcode(), Rcode::formerr);
+  query.edns.reset();
+  EXPECT_EQ(test::answer(query, context).message.rcode(), Rcode::formerr);
+}
+
 TEST_F(CookieReply, InPlaceOfOneHeldBackIsBadcookieWithAGoodOne) {
   const auto query = encode_message(query_with("2464c4abcf10c957")).value();
   test::Bytes out(kMaxUdpBytes);
