@@ -12,8 +12,26 @@ std::string_view to_string(Severity severity) noexcept {
   return severity == Severity::error ? "error" : "warning";
 }
 
+namespace {
+
+/// A file may have any name, and a terminal obeys what it is sent.
+std::string without_controls(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string shown;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f)
+      shown += c;
+    else
+      (shown += "\\x") += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return shown;
+}
+
+}  // namespace
+
 std::string Diagnostic::to_string() const {
-  std::string text = file;
+  std::string text = without_controls(file);
   if (line > 0) text += ':' + std::to_string(line);
   if (line > 0 && column > 0) text += ':' + std::to_string(column);
   if (!text.empty()) text += ": ";

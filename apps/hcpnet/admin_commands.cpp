@@ -47,7 +47,8 @@ void print_status(const Json& status, std::ostream& out) {
         << (last->at("applied").get<bool>() ? ": applied\n" : ": refused\n");
   for (const Json& l : status.at("listeners"))
     out << std::left << std::setw(8) << text_of(l, "service") << std::setw(28) << text_of(l, "bound")
-        << text_of(l, "owner") << '\n';
+        << text_of(l, "owner")
+        << (text_of(l, "bound") == text_of(l, "configured") ? "" : "  for " + text_of(l, "configured")) << '\n';
   for (const Json& trouble : status.at("troubles")) out << "trouble: " << trouble.get<std::string>() << '\n';
   print_diagnostics(status.at("warnings"), out);
 }

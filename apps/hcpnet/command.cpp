@@ -17,7 +17,8 @@ std::string default_state_dir() {
   if (const std::string systemd = environment("STATE_DIRECTORY"); !systemd.empty())
     return systemd.substr(0, systemd.find(':'));
   if (const std::string xdg = environment("XDG_STATE_HOME"); xdg.starts_with('/')) return xdg + "/hcpnet";
-  return environment("HOME") + "/.local/state/hcpnet";
+  const std::string home = environment("HOME");
+  return home.starts_with('/') ? home + "/.local/state/hcpnet" : std::string();
 }
 
 }  // namespace
@@ -68,6 +69,13 @@ void StateArguments::add_to(CLI::App& command) {
       .add_option("--state-dir", state_dir,
                   "folder of the leases and the admin socket; default $STATE_DIRECTORY, else the XDG state folder")
       ->type_name("DIR");
+}
+
+std::string StateArguments::inside(const char* name) const {
+  if (state_dir.empty())
+    throw std::runtime_error(
+        "no state directory: $STATE_DIRECTORY, $XDG_STATE_HOME and $HOME are not set; give --state-dir");
+  return state_dir + '/' + name;
 }
 
 void FormatArguments::add_to(CLI::App& command) {

@@ -30,8 +30,12 @@ struct FileArguments {
 struct StateArguments {
   std::string state_dir;
   void add_to(CLI::App& command);
-  [[nodiscard]] std::string admin_socket() const { return state_dir + "/admin.sock"; }
-  [[nodiscard]] std::string handover_socket() const { return state_dir + "/handover.sock"; }
+  /// Throw std::runtime_error where no folder was given and none can be guessed.
+  [[nodiscard]] std::string admin_socket() const { return inside("admin.sock"); }
+  [[nodiscard]] std::string handover_socket() const { return inside("handover.sock"); }
+
+ private:
+  [[nodiscard]] std::string inside(const char* name) const;
 };
 
 /// -o text|json

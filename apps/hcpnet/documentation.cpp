@@ -59,9 +59,12 @@ void write_man_page(const CLI::App& command, std::ostream& out) {
 
 void write_man_pages(const CLI::App& command, const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / (full_name(command, '-') + ".1");
+  errno = 0;
   std::ofstream out(path);
   write_man_page(command, out);
-  if (!out.flush()) throw std::runtime_error(path.string() + ": can't be written");
+  if (!out.flush())
+    throw std::runtime_error(path.string() + ": can't be written" +
+                             (errno == 0 ? "" : std::string(": ") + std::strerror(errno)));
   for (const CLI::App* subcommand : visible_commands(command)) write_man_pages(*subcommand, folder);
 }
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "logging.hpp"
 
+#include <fcntl.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
+#include <hcpnet/inherited_sockets.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 namespace hcpnet::app {
 namespace {
@@ -50,48 +54,59 @@ std::string json_line(const LogRecord& record) {
 }
 
 /// A file that lines are appended to. Whoever rotates logs moves it away; the next line after a second goes to a new
-/// one.
+/// one. Lines that can't be written, because the disk is full, are lost; that is logged, once until they can be again.
 class AppendedFile {
  public:
-  explicit AppendedFile(std::string path) : path_(std::move(path)) { open(); }
+  AppendedFile(std::string path, Logger log) : path_(std::move(path)), log_(std::move(log)) {
+    if (path_ != "-" && !open())
+      throw std::runtime_error("access log: cannot write to " + path_ + ": " + std::strerror(errno));
+  }
 
-  void write(const std::string& line) {
+  void write(std::string line) {
     if (path_ != "-" && std::chrono::steady_clock::now() >= next_look_) look();
-    *out_ << line << '\n' << std::flush;
+    line += '\n';
+    if (is_torn_) line.insert(0, 1, '\n');
+    const int error = put(line);
+    if ((error != 0) == std::exchange(is_failing_, error != 0)) return;
+    if (error != 0)
+      log_.error("lines of the access log are lost", {{"file", path_}, {"reason", std::strerror(error)}});
+    else
+      log_.info("the access log is written again", {{"file", path_}});
   }
 
  private:
-  void open() {
-    if (path_ == "-") {
-      out_ = &std::cout;
-      return;
-    }
-    file_.close();
-    file_.clear();
-    file_.open(path_, std::ios::app);
-    if (!file_) throw std::runtime_error("access log: cannot write to " + path_);
-    out_ = &file_;
+  bool open() {
+    file_ = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+    return file_.is_open();
   }
   void look() {
     next_look_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     std::error_code ignored;
     if (!std::filesystem::exists(path_, ignored)) open();
   }
+  /// 0 or an errno. After a line of which only a part went the next one begins a line of its own.
+  [[nodiscard]] int put(std::string_view line) {
+    const int descriptor = path_ == "-" ? STDOUT_FILENO : file_.get();
+    ssize_t count = -1;
+    do count = ::write(descriptor, line.data(), line.size());
+    while (count < 0 && errno == EINTR);
+    if (count < 0) return errno;
+    is_torn_ = static_cast<std::size_t>(count) != line.size();
+    return is_torn_ ? ENOSPC : 0;
+  }
 
   std::string path_;
-  std::ofstream file_;
-  std::ostream* out_ = nullptr;
+  Logger log_;
+  FileDescriptor file_;
   std::chrono::steady_clock::time_point next_look_{};
+  bool is_failing_ = false, is_torn_ = false;
 };
 
 }  // namespace
 
-std::function<void(const std::string& line)> make_access_log(const std::string& path) {
-  return [file = std::make_shared<AppendedFile>(path)](const std::string& line) {
-    try {
-      file->write(line);
-    } catch (const std::exception&) {  // a disk that is full or gone ends no tunnel
-    }
+std::function<void(const std::string& line)> make_access_log(const std::string& path, const LogSink& log) {
+  return [file = std::make_shared<AppendedFile>(path, Logger(log, "proxy"))](const std::string& line) {
+    file->write(line);
   };
 }
 

@@ -11,7 +11,7 @@ namespace hcpnet::app {
 [[nodiscard]] LogSink make_log_sink(bool as_json, LogLevel least);
 
 /// Appends each line to the file, "-" being standard output. A file that was moved away is made anew within a second.
-/// Throws std::runtime_error that names it when it cannot be opened.
-[[nodiscard]] std::function<void(const std::string& line)> make_access_log(const std::string& path);
+/// `log` is told when lines are lost. Throws std::runtime_error that names the file when it cannot be opened.
+[[nodiscard]] std::function<void(const std::string& line)> make_access_log(const std::string& path, const LogSink& log);
 
 }  // namespace hcpnet::app

@@ -36,5 +36,9 @@ int main(int argc, char** argv) {
     std::cerr << "hcpnet: " << hcpnet::runtime::error_text(e) << '\n';
     return kProblems;
   }
+  if (!std::cout.flush()) {
+    std::cerr << "hcpnet: standard output can't be written\n";
+    return status == kGood ? kProblems : status;
+  }
   return status;
 }

@@ -33,8 +33,9 @@ std::optional<Json> routes_from_files(const Arguments& a, const IpAddress& sourc
   }
   Json routes = Json::array();
   for (const ProxyServerConfig& proxy : config->proxies)
-    if (const auto answer = explain_route(proxy.owner, *proxy.table, proxy.workers, a.name, a.port, source))
-      routes.push_back(to_json(*answer));
+    for (const RouteExplanation& answer :
+         explain_routes(proxy.owner, *proxy.table, proxy.workers, a.name, a.port, source))
+      routes.push_back(to_json(answer));
   return routes;
 }
 
@@ -50,12 +51,14 @@ std::optional<Json> routes_from_process(const Arguments& a) {
 void print_text(const Json& routes, std::uint16_t port, std::ostream& out) {
   for (const Json& r : routes) {
     const std::string backend = r.at("backend");
-    out << r.at("proxy").get<std::string>() << ' ' << r.at("listener").get<std::string>() << ": "
-        << (backend.empty() ? "closed" : backend) << " (" << r.at("rule").get<std::string>();
+    out << r.at("proxy").get<std::string>() << ' ' << r.at("listener").get<std::string>()
+        << (r.at("protocol") == "UDP" ? "/UDP: " : ": ") << (backend.empty() ? "closed" : backend) << " ("
+        << r.at("rule").get<std::string>();
     if (const std::string matched = r.at("matched"); !matched.empty()) out << ' ' << matched;
     if (const std::string cluster = r.at("sourceCluster"); !cluster.empty()) out << ", source belongs to " << cluster;
     out << ")\n";
     for (const Json& target : r.at("targets")) out << "  " << target.get<std::string>() << '\n';
+    if (!backend.empty() && r.at("targets").empty()) out << "  nothing serves it\n";
   }
   if (routes.empty()) out << "no proxy listens on port " << port << '\n';
 }

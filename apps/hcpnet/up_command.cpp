@@ -16,6 +16,7 @@
 #include "command.hpp"
 #include "logging.hpp"
 #include "service_manager.hpp"
+#include "spec/format.hpp"
 
 namespace hcpnet::app {
 namespace {
@@ -89,7 +90,10 @@ StackOptions to_options(const Arguments& a) {
   options.state_dir = a.state.state_dir;
   for (const std::string& text : a.pod_addresses) {
     const auto address = parse_ip_address(text);
-    if (!address) throw WrongUse("--pod-address: " + text + " is not an address");
+    if (!address || !spec::is_host_address(*address))
+      throw WrongUse("--pod-address: " + text + " is not the address of a host");
+    if (std::ranges::count(options.pod_addresses, *address) > 0)
+      throw WrongUse("--pod-address: " + text + " is given twice");
     options.pod_addresses.push_back(*address);
   }
   for (const std::string& text : a.port_maps) add_port_map(options, text);
@@ -106,7 +110,7 @@ StackOptions to_options(const Arguments& a) {
   const auto is_served = [&](const char* part) { return a.only.empty() || std::ranges::count(a.only, part) > 0; };
   options.serve = {.dhcp = is_served("dhcp"), .dns = is_served("dns"), .proxy = is_served("proxy")};
   options.log = make_log_sink(a.log_format == "json", parse_level(a.log_level));
-  if (!a.access_log.empty()) options.access_log = make_access_log(a.access_log);
+  if (!a.access_log.empty()) options.access_log = make_access_log(a.access_log, options.log);
   return options;
 }
 
@@ -151,9 +155,15 @@ class Service {
   void stop() {
     notify_service_manager("STOPPING=1");
     stack_.stop([this] { io_.stop(); });
-    // A second signal while tunnels drain means: now.
-    signals_.async_wait([this](boost::system::error_code ec, int) {
-      if (!ec) io_.stop();
+    wait_for_second_signal();
+  }
+
+  /// While tunnels drain another one means: now. There is nothing left that could reload.
+  void wait_for_second_signal() {
+    signals_.async_wait([this](boost::system::error_code ec, int signal) {
+      if (ec) return;
+      if (signal == SIGHUP) return wait_for_second_signal();
+      io_.stop();
     });
   }
 

@@ -16,15 +16,16 @@ Acceptor::Acceptor(std::shared_ptr<Worker> worker, Listener listener)
       state_(worker_->shared->listener(listener_->address)),
       acceptor_(worker_->executor) {}
 
-void Acceptor::open(const Endpoint& address, bool is_shared) {
+void Acceptor::open(const Endpoint& address, PortSharing sharing) {
   const tcp::endpoint endpoint = to_asio(address);
   error_code ec;
   acceptor_.open(endpoint.protocol(), ec);
   if (!ec) acceptor_.set_option(asio::socket_base::reuse_address(true), ec);
   if (!ec && address.address.is_v6()) acceptor_.set_option(asio::ip::v6_only(true), ec);
-  if (!ec && is_shared) ec = share_port(acceptor_.native_handle());
+  if (!ec && sharing == PortSharing::further) ec = share_port(acceptor_.native_handle());
   if (!ec) ec = bind_to_interface(acceptor_.native_handle(), listener_->interface);
   if (!ec) acceptor_.bind(endpoint, ec);
+  if (!ec && sharing == PortSharing::first) ec = share_port(acceptor_.native_handle());
   if (!ec) acceptor_.listen(asio::socket_base::max_listen_connections, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot listen on " + address.to_string());
   set_tcp_options(acceptor_.native_handle(), worker_->options);

@@ -15,8 +15,8 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
  public:
   Acceptor(std::shared_ptr<Worker> worker, Listener listener);
 
-  /// Binds `address`. `is_shared`: other workers bind it as well. Throws boost::system::system_error that names it.
-  void open(const Endpoint& address, bool is_shared);
+  /// Binds `address`. Throws boost::system::system_error that names it.
+  void open(const Endpoint& address, PortSharing sharing);
   /// Serves a socket that listens already. Throws as open() does.
   void adopt(FileDescriptor socket);
   void accept();

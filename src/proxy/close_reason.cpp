@@ -41,6 +41,8 @@ std::string_view to_string(CloseReason reason) noexcept {
       return "source_not_allowed";
     case CloseReason::resolve_failed:
       return "resolve_failed";
+    case CloseReason::no_endpoint:
+      return "no_endpoint";
     case CloseReason::connect_failed:
       return "connect_failed";
     case CloseReason::connect_timeout:

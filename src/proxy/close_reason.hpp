@@ -27,6 +27,7 @@ enum class CloseReason : std::uint8_t {
   name_not_allowed,    ///< by the listener
   source_not_allowed,  ///< by the routes that claim the name
   resolve_failed,
+  no_endpoint,  ///< Backend::is_unserved
   connect_failed,
   connect_timeout,
   loop,           ///< the backend is this proxy itself
@@ -36,7 +37,7 @@ enum class CloseReason : std::uint8_t {
   proxy_header,   ///< missing or malformed where one is demanded
   route_removed,  ///< by a reload, removed_route_timeout ago
 };
-inline constexpr std::size_t kCloseReasonCount = 26;
+inline constexpr std::size_t kCloseReasonCount = 27;
 [[nodiscard]] std::string_view to_string(CloseReason reason) noexcept;
 
 /// For a decision without a backend.

@@ -69,7 +69,13 @@ struct Engine::Impl {
     Endpoint address = address_of(listener);
     std::vector<FileDescriptor> given = take_inherited(listener, address);
     if (!given.empty()) return adopt_all(sockets, listener, std::move(given));
-    for (std::size_t i = 0; i < crew.size(); ++i) address = open_one(sockets[i], crew[i]->worker, listener, address);
+    PortSharing sharing = crew.size() > 1 ? PortSharing::first : PortSharing::none;
+    for (std::size_t i = 0; i < crew.size(); ++i) {
+      const auto socket = std::make_shared<Socket>(crew[i]->worker, listener);
+      socket->open(address, std::exchange(sharing, PortSharing::further));
+      address = socket->bound();
+      sockets[i].push_back(socket);
+    }
     return address;
   }
 
@@ -95,15 +101,6 @@ struct Engine::Impl {
       sockets[at].back()->adopt(std::move(given[i]));
     }
     return sockets[0].back()->bound();
-  }
-
-  template <class Socket>
-  Endpoint open_one(std::vector<std::shared_ptr<Socket>>& sockets, const std::shared_ptr<Worker>& worker,
-                    const Listener& listener, const Endpoint& address) const {
-    const auto socket = std::make_shared<Socket>(worker, listener);
-    socket->open(address, crew.size() > 1);
-    sockets.push_back(socket);
-    return socket->bound();
   }
 
   void adopt(Prepared next) {

@@ -31,7 +31,7 @@ Json header_socket(ProxyHeaderVersion version) {
 Json endpoints_of(const Backend& backend) {
   Json endpoints = Json::array();
   for (const Endpoint& e : backend.endpoints) endpoints.push_back(endpoint(e.address.to_string(), e.port));
-  if (backend.endpoints.empty()) endpoints.push_back(endpoint(backend.host, backend.port));
+  if (backend.endpoints.empty() && !backend.is_unserved) endpoints.push_back(endpoint(backend.host, backend.port));
   return endpoints;
 }
 
@@ -58,7 +58,7 @@ Json endpoint(const std::string& address, std::uint16_t port) {
 }
 
 Json cluster(const Backend& backend, std::uint32_t max_connections, const std::vector<IpAddress>& dial_from) {
-  const bool is_resolved = backend.endpoints.empty();
+  const bool is_resolved = backend.endpoints.empty() && !backend.is_unserved;
   const auto limit =
       backend.max_connections > 0 ? static_cast<std::uint32_t>(backend.max_connections) : max_connections;
   Json json = {

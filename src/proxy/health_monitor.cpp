@@ -10,7 +10,7 @@ namespace hcpnet::proxy {
 void HealthMonitor::set_table(const std::shared_ptr<const RouteTable>& table) {
   std::map<std::string, Watch> before = std::exchange(watches_, {});
   for (const Backend& backend : table->config().backends) {
-    if (!backend.health_check) continue;
+    if (!backend.health_check || backend.is_unserved) continue;
     Watch& watch = watches_[backend.name];
     const auto known = before.find(backend.name);
     const bool goes_on = known != before.end() && known->second.backend->health_check == backend.health_check;

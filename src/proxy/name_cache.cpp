@@ -91,7 +91,7 @@ void NameCache::cancel() noexcept {
 void NameCache::retain(const RouteConfig& config) {
   std::set<Key> used;
   for (const Backend& backend : config.backends) {
-    if (backend.endpoints.empty()) used.emplace(backend.host, backend.port);
+    if (!backend.host.empty()) used.emplace(backend.host, backend.port);
   }
   std::erase_if(entries_, [&](const auto& entry) { return !entry.second.is_asked && !used.contains(entry.first); });
 }

@@ -74,7 +74,8 @@ class Compiler {
       if (!backends_.emplace(backend.name, &backend).second) {
         problem(path + "/name", "duplicate-backend", "two backends have the name " + quoted(backend.name));
       }
-      if (backend.endpoints.empty() && (backend.host.empty() || backend.port == 0)) {
+      const bool has_somewhere = !backend.endpoints.empty() || (!backend.host.empty() && backend.port != 0);
+      if (!has_somewhere && !backend.is_unserved) {
         problem(path, "empty-backend",
                 "backend " + quoted(backend.name) + " has neither endpoints nor a host with a port");
       }

@@ -141,6 +141,7 @@ void Session::choose(Greeting greeting) {
 }
 
 void Session::find_endpoints() {
+  if (backend_->is_unserved) return fail_backend(CloseReason::no_endpoint);
   if (!backend_->endpoints.empty()) return dial(backend_->endpoints);
   set_deadline(backend_->connect_timeout, &Session::on_resolve_timeout);
   worker().names->resolve(backend_->host, backend_->port, [self = self()](const Result<Resolution>& answer) {

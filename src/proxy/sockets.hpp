@@ -22,6 +22,12 @@ void set_tcp_options(int socket, const EngineOptions& options) noexcept;
 /// Other sockets may be bound to the same address and port, and the kernel shares connections out among them
 /// (SO_REUSEPORT).
 [[nodiscard]] error_code share_port(int socket) noexcept;
+/// The place of a socket among those of the workers that share a port.
+enum class PortSharing : std::uint8_t {
+  none,
+  first,  ///< shares only once it is bound: nobody else, such as another process of ours, may have the port
+  further,
+};
 /// What does not arrive by this network interface is not for this socket (SO_BINDTODEVICE); empty: no matter.
 [[nodiscard]] error_code bind_to_interface(int socket, const std::string& interface) noexcept;
 

@@ -33,15 +33,16 @@ UdpRelay::UdpRelay(std::shared_ptr<Worker> worker, Listener listener)
       socket_(worker_->executor),
       buffer_(kLargestDatagram) {}
 
-void UdpRelay::open(const Endpoint& address, bool is_shared) {
+void UdpRelay::open(const Endpoint& address, PortSharing sharing) {
   const udp::endpoint endpoint = to_udp(address);
   error_code ec;
   socket_.open(endpoint.protocol(), ec);
   if (!ec && address.address.is_v6()) socket_.set_option(asio::ip::v6_only(true), ec);
-  if (!ec && is_shared) ec = share_port(socket_.native_handle());
+  if (!ec && sharing == PortSharing::further) ec = share_port(socket_.native_handle());
   if (!ec) ec = bind_to_interface(socket_.native_handle(), listener_.interface);
   if (!ec) socket_.non_blocking(true, ec);
   if (!ec) socket_.bind(endpoint, ec);
+  if (!ec && sharing == PortSharing::first) ec = share_port(socket_.native_handle());
   if (ec) throw boost::system::system_error(ec, "proxy: cannot listen on " + address.to_string() + " (UDP)");
   bound_ = from_udp(socket_.local_endpoint());
 }
@@ -135,6 +136,7 @@ UdpFlow::UdpFlow(std::shared_ptr<Worker> worker, ConnectionRecord record, std::w
 void UdpFlow::start() {
   last_activity_ = worker().timers.now();
   arm_idle_timer();
+  if (backend_->is_unserved) return close(CloseReason::no_endpoint);
   if (!backend_->endpoints.empty()) return connect(backend_->endpoints);
   worker().names->resolve(backend_->host, backend_->port, [self = self()](const Result<Resolution>& answer) {
     if (self->is_closed_) return;

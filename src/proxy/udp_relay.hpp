@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proxy/connection.hpp"
+#include "proxy/sockets.hpp"
 #include "proxy/worker.hpp"
 
 namespace hcpnet::proxy {
@@ -23,7 +24,7 @@ class UdpRelay : public std::enable_shared_from_this<UdpRelay> {
   UdpRelay(std::shared_ptr<Worker> worker, Listener listener);
 
   /// As in Acceptor.
-  void open(const Endpoint& address, bool is_shared);
+  void open(const Endpoint& address, PortSharing sharing);
   void adopt(FileDescriptor socket);
   void start();
   void close();

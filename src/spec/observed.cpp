@@ -81,7 +81,9 @@ void read_slices(const std::vector<ObservedObject>& slices, const ServicePorts& 
       for (const IpAddress& address : addresses) all.insert({address, *number});
     }
   }
-  for (const auto& [key, all] : endpoints) observed.endpoints[key].assign(all.begin(), all.end());
+  // Slices without a ready endpoint are of a moment that has gone by: the name of the Service says what is there now.
+  for (const auto& [key, all] : endpoints)
+    if (!all.empty()) observed.endpoints[key].assign(all.begin(), all.end());
 }
 
 void read_machine_instances(const std::vector<ObservedObject>& instances, Observed& observed, Diagnostics& warnings) {

@@ -55,6 +55,59 @@ bool every_cluster_has_sources(const spec::ValidInfra& infra, const spec::Observ
 
 namespace {
 
+/// Commands, metrics and a reload tell servers of one kind apart by the names of their objects alone.
+void check_names(const StackConfig& out, Diagnostics& problems) {
+  const auto compare = [&](const char* what, const auto& servers) {
+    std::map<std::string, std::string> seen;
+    for (const auto& server : servers) {
+      const auto [other, is_new] = seen.try_emplace(server.owner, named(server.owner, server.declared_at));
+      if (!is_new)
+        problems.add(problem_at(server.declared_at, Severity::error, "same-name",
+                                std::string("a ") + what + " of this name is there already, by " + other->second +
+                                    ": an Infra and a single server of the same name need a process each"));
+    }
+  };
+  compare("DNS server", out.dns);
+  compare("proxy", out.proxies);
+  std::set<std::string> subnets;
+  for (const dhcp::Subnet& subnet : out.dhcp.subnets) {
+    if (subnets.insert(subnet.name).second) continue;
+    problems.add(problem_at({}, Severity::error, "same-name",
+                            "DHCP of " + subnet.name +
+                                " is there twice: by an Infra and by a DHCPServer of the same name, "
+                                "which need a process each"));
+  }
+}
+
+bool is_multicast(const IpAddress& address) {
+  static const Cidr kV4 = parse_cidr("224.0.0.0/4").value(), kV6 = parse_cidr("ff00::/8").value();
+  return kV4.contains(address) || kV6.contains(address);
+}
+
+Diagnostics check_surroundings(const Inputs& in) {
+  Diagnostics problems;
+  std::set<IpAddress> seen;
+  const auto refuse = [&](const IpAddress& address, const std::string& why) {
+    problems.add(
+        problem_at({}, Severity::error, "bad-pod-address", "the pod address " + address.to_string() + ' ' + why));
+  };
+  for (const IpAddress& address : in.surroundings.pod_addresses) {
+    if (address.is_unspecified() || is_multicast(address)) refuse(address, "is none that a host can have");
+    if (!seen.insert(address).second) refuse(address, "is given twice");
+  }
+  const auto compare = [&](const auto& server, const std::string& owner) {
+    if (server && seen.contains(server->server_ip)) refuse(server->server_ip, "is the address on the VLAN of " + owner);
+  };
+  for (const spec::ValidInfra& infra : in.set.infras) {
+    compare(infra.dns, infra.metadata.key());
+    compare(infra.proxy, infra.metadata.key());
+  }
+  for (const spec::ValidDnsServer& server : in.set.dns_servers) compare(std::optional(server), server.metadata.key());
+  for (const spec::ValidProxyServer& server : in.set.proxy_servers)
+    compare(std::optional(server), server.metadata.key());
+  return problems;
+}
+
 /// A pod address belongs to the whole process: two proxies, or two DNS servers, can't both have it.
 void check_pod_addresses(const Inputs& in, const StackConfig& out, Diagnostics& problems) {
   if (in.surroundings.pod_addresses.empty()) return;
@@ -101,6 +154,7 @@ void map_vms_to_clusters(const Inputs& in, StackConfig& out) {
 Result<StackConfig, Diagnostics> make_stack_config(const spec::ValidSet& set, const spec::Observed& observed,
                                                    const Surroundings& surroundings) {
   const derive::Inputs in{set, observed, surroundings};
+  if (Diagnostics wrong = derive::check_surroundings(in); wrong.has_errors()) return wrong;
   StackConfig out;
   Diagnostics problems;
   derive::dhcp_config(in, out);
@@ -108,6 +162,7 @@ Result<StackConfig, Diagnostics> make_stack_config(const spec::ValidSet& set, co
   derive::proxy_config(in, out, problems);
   derive::map_vms_to_clusters(in, out);
   if (!problems.has_errors()) {
+    derive::check_names(out, problems);
     derive::check_pod_addresses(in, out, problems);
     derive::check_listeners(out, problems);
   }

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <hcpnet/stack/explain.hpp>
 #include <hcpnet/tls/client_hello.hpp>
+#include <tuple>
+#include <utility>
 
 namespace hcpnet {
 namespace {
@@ -19,35 +21,50 @@ proxy::Greeting greeting_of(const std::string& server_name) {
   return proxy::Greeting::unusable_name;
 }
 
-}  // namespace
-
-std::optional<RouteExplanation> explain_route(const std::string& proxy, const proxy::RouteTable& table,
-                                              const proxy::SourceClusters& clusters, const std::string& server_name,
-                                              std::uint16_t port, const IpAddress& source) {
-  const auto& listeners = table.config().listeners;
-  const auto listener = std::ranges::find(listeners, port, [](const proxy::Listener& l) { return l.address.port; });
-  if (listener == listeners.end()) return std::nullopt;
-  const bool is_blind = listener->kind == proxy::ListenerKind::tcp || listener->kind == proxy::ListenerKind::udp;
+RouteExplanation explain(const std::string& proxy, const proxy::RouteTable& table, const proxy::Listener& listener,
+                         const proxy::SourceClusters& clusters, const std::string& server_name,
+                         const IpAddress& source) {
+  const bool is_blind = listener.kind == proxy::ListenerKind::tcp || listener.kind == proxy::ListenerKind::udp;
+  const proxy::Protocol protocol = proxy::protocol_of(listener.kind);
   const proxy::Decision decision =
-      table.find(listener->address, is_blind ? proxy::Greeting::not_tls : greeting_of(server_name), server_name, source,
-                 clusters, proxy::protocol_of(listener->kind));
-
-  RouteExplanation answer{proxy,
-                          listener->address,
-                          server_name,
-                          source,
-                          {},
-                          std::string(to_string(decision.rule)),
-                          std::string(decision.matched),
-                          {},
-                          {}};
+      table.find(listener.address, is_blind ? proxy::Greeting::not_tls : greeting_of(server_name), server_name, source,
+                 clusters, protocol);
+  RouteExplanation answer{.proxy = proxy,
+                          .listener = listener.address,
+                          .protocol = protocol,
+                          .server_name = server_name,
+                          .source = source,
+                          .source_cluster = {},
+                          .rule = std::string(to_string(decision.rule)),
+                          .matched = std::string(decision.matched),
+                          .backend = {},
+                          .targets = {}};
   if (const auto cluster = clusters.find(source); cluster != clusters.end()) answer.source_cluster = cluster->second;
   if (!decision.backend) return answer;
   answer.backend = decision.backend->name;
   for (const Endpoint& endpoint : decision.backend->endpoints) answer.targets.push_back(endpoint.to_string());
-  if (answer.targets.empty())
+  if (answer.targets.empty() && !decision.backend->is_unserved)
     answer.targets.push_back(decision.backend->host + ':' + std::to_string(decision.backend->port));
   return answer;
+}
+
+bool is_same_decision(const RouteExplanation& a, const RouteExplanation& b) {
+  return std::tie(a.protocol, a.rule, a.matched, a.backend) == std::tie(b.protocol, b.rule, b.matched, b.backend);
+}
+
+}  // namespace
+
+std::vector<RouteExplanation> explain_routes(const std::string& proxy, const proxy::RouteTable& table,
+                                             const proxy::SourceClusters& clusters, const std::string& server_name,
+                                             std::uint16_t port, const IpAddress& source) {
+  std::vector<RouteExplanation> answers;
+  for (const proxy::Listener& listener : table.config().listeners) {
+    if (listener.address.port != port) continue;
+    RouteExplanation answer = explain(proxy, table, listener, clusters, server_name, source);
+    if (std::ranges::none_of(answers, [&](const RouteExplanation& known) { return is_same_decision(known, answer); }))
+      answers.push_back(std::move(answer));
+  }
+  return answers;
 }
 
 }  // namespace hcpnet

@@ -15,7 +15,7 @@ namespace {
 
 Diagnostic unreadable(const std::string& path, const std::string& why) {
   Diagnostic d;
-  d.file = path;
+  d.file = path.empty() ? "\"\"" : path;
   d.code = "unreadable-file";
   d.message = "can't be read: " + why;
   return d;
@@ -95,11 +95,24 @@ void read_folder(const std::string& path, std::size_t max, std::vector<spec::Sou
 
 }  // namespace
 
-Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vector<std::string>& paths,
-                                                                const spec::LoadLimits& limits) {
+bool is_read_once(const std::string& path) {
+  return path == "-" || is_inherited(path);
+}
+
+namespace {
+
+/// `before`: texts of what can be read once only; null at the first time.
+Result<std::vector<spec::SourceText>, Diagnostics> read_again(const std::vector<std::string>& paths,
+                                                              const spec::LoadLimits& limits,
+                                                              const std::vector<spec::SourceText>* before) {
   std::vector<spec::SourceText> sources;
   Diagnostics problems;
   for (const std::string& path : paths) {
+    if (before != nullptr && is_read_once(path)) {
+      const auto known = std::ranges::find(*before, path, &spec::SourceText::name);
+      if (known != before->end()) sources.push_back(*known);
+      continue;
+    }
     std::error_code ignored;
     if (path != "-" && std::filesystem::is_directory(path, ignored))
       read_folder(path, limits.max_file_bytes + 1, sources, problems);
@@ -110,8 +123,16 @@ Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vecto
   return sources;
 }
 
+}  // namespace
+
+Result<std::vector<spec::SourceText>, Diagnostics> read_sources(const std::vector<std::string>& paths,
+                                                                const spec::LoadLimits& limits) {
+  return read_again(paths, limits, nullptr);
+}
+
 SourceFiles read_source_files(const std::vector<std::string>& specs, const std::vector<std::string>& observed,
-                              const std::vector<std::string>& endpoints, Diagnostics& problems) {
+                              const std::vector<std::string>& endpoints, Diagnostics& problems,
+                              const SourceFiles* before) {
   SourceFiles files;
   const auto count =
       std::ranges::count(specs, "-") + std::ranges::count(observed, "-") + std::ranges::count(endpoints, "-");
@@ -124,16 +145,16 @@ SourceFiles read_source_files(const std::vector<std::string>& specs, const std::
     return files;
   }
   const auto read = [&](const std::vector<std::string>& paths, const spec::LoadLimits& limits,
-                        std::vector<spec::SourceText>& into) {
-    auto texts = read_sources(paths, limits);
+                        std::vector<spec::SourceText> SourceFiles::* const kind) {
+    auto texts = read_again(paths, limits, before == nullptr ? nullptr : &(before->*kind));
     if (texts.has_error())
       problems.append(texts.error());
     else
-      into = std::move(*texts);
+      files.*kind = std::move(*texts);
   };
-  read(specs, {}, files.specs);
-  read(observed, spec::kObservedLimits, files.observed);
-  read(endpoints, spec::kObservedLimits, files.endpoints);
+  read(specs, {}, &SourceFiles::specs);
+  read(observed, spec::kObservedLimits, &SourceFiles::observed);
+  read(endpoints, spec::kObservedLimits, &SourceFiles::endpoints);
   return files;
 }
 

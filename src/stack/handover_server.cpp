@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "stack/handover_wire.hpp"
+#include "stack/own_socket_file.hpp"
 
 namespace hcpnet {
 namespace {
@@ -56,7 +57,8 @@ struct HandoverServer::Impl : std::enable_shared_from_this<Impl> {
   Descriptor listener, successor;
   FileDescriptor turned_away;  ///< closed with its question unread, it would lose our answer
   std::string wanted_path;
-  std::string path, hidden_path;  ///< empty: not there
+  std::string hidden_path;
+  OwnSocketFile file;
   State state = State::waiting;
   std::vector<Offer> offers;
   std::size_t next_offer = 0;
@@ -155,7 +157,7 @@ void HandoverServer::Impl::hand_over() {
   state = State::gone;
   owner.hand_over();
   static_cast<void>(tell(handover::kYours));
-  path.clear();  // the successor's by now, or soon
+  file.forget();  // the successor's by now, or soon
   close();
 }
 
@@ -171,8 +173,7 @@ void HandoverServer::Impl::close() {
   drop_successor();
   boost::system::error_code ignored;
   listener.close(ignored);
-  for (std::string* name : {&path, &hidden_path})
-    if (!name->empty()) ::unlink(std::exchange(*name, {}).c_str());
+  file.remove();
 }
 
 HandoverServer::HandoverServer(asio::any_io_executor executor, runtime::TimerQueue& timers, Owner owner, Logger log)
@@ -195,6 +196,7 @@ void HandoverServer::open(const std::string& path) {
   ::unlink(hidden.c_str());  // left by a process that died
   check(handover::call(handover::Verb::bind, socket.get(), hidden));
   impl_->hidden_path = hidden;
+  impl_->file.adopt(hidden);
   impl_->wanted_path = path;
   check(::chmod(hidden.c_str(), S_IRUSR | S_IWUSR));
   check(::listen(socket.get(), kBacklog));
@@ -203,8 +205,7 @@ void HandoverServer::open(const std::string& path) {
 
 void HandoverServer::start() {
   if (::rename(impl_->hidden_path.c_str(), impl_->wanted_path.c_str()) == 0) {
-    impl_->hidden_path.clear();
-    impl_->path = impl_->wanted_path;
+    impl_->file.renamed(impl_->wanted_path);
   } else {
     impl_->log.error("no later process can take over", {{"reason", boost::system::system_category().message(errno)}});
   }

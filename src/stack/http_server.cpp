@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
@@ -15,6 +16,8 @@
 #include <optional>
 #include <set>
 #include <utility>
+
+#include "stack/own_socket_file.hpp"
 
 namespace hcpnet {
 namespace {
@@ -25,6 +28,8 @@ namespace http = beast::http;
 using Protocol = asio::generic::stream_protocol;
 using Stream = beast::basic_stream<Protocol>;
 using Acceptor = asio::basic_socket_acceptor<Protocol>;
+
+constexpr std::chrono::milliseconds kAcceptBackoff{100};
 
 std::string percent_decoded(std::string_view text) {
   std::string out;
@@ -69,7 +74,7 @@ HttpRequest to_request(const http::request<http::string_body>& message, bool is_
           field(http::field::host),
           field(http::field::content_type),
           message.find(http::field::origin) != message.end(),
-          std::string(message.method_string()),
+          message.method() == http::verb::head ? "GET" : std::string(message.method_string()),
           percent_decoded(target.substr(0, mark)),
           mark == std::string_view::npos ? std::map<std::string, std::string>{} : parse_query(target.substr(mark + 1))};
 }
@@ -119,8 +124,9 @@ class Session : public std::enable_shared_from_this<Session> {
     response_.set(http::field::content_type, answer.content_type);
     response_.set(http::field::cache_control, "no-store");
     response_.keep_alive(message.keep_alive());
-    response_.body() = std::move(answer.body);
-    response_.prepare_payload();
+    response_.content_length(answer.body.size());
+    // RFC 9110 section 9.3.2: to HEAD the same, without the content.
+    if (message.method() != http::verb::head) response_.body() = std::move(answer.body);
     stream_.expires_after(shared_->limits.timeout);
     http::async_write(stream_, response_,
                       [self = shared_from_this()](beast::error_code error, std::size_t) { self->on_write(error); });
@@ -163,13 +169,24 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
       : executor(std::move(e)),
         shared(std::make_shared<Shared>(Shared{std::move(h), limits})),
         acceptor(executor),
+        retry(executor),
         name(std::move(n)) {}
 
   void accept() {
     acceptor.async_accept([self = shared_from_this()](boost::system::error_code ec, Protocol::socket socket) {
       if (!self->acceptor.is_open()) return;
+      if (ec && ec != asio::error::connection_aborted) return self->back_off();
       if (!ec) self->serve(std::move(socket));
       self->accept();
+    });
+  }
+
+  /// No descriptors are left: asking again at once would only keep the thread busy that serves the others.
+  void back_off() {
+    ++accept_backoffs;
+    retry.expires_after(kAcceptBackoff);
+    retry.async_wait([self = shared_from_this()](boost::system::error_code ec) {
+      if (!ec && self->acceptor.is_open()) self->accept();
     });
   }
 
@@ -210,10 +227,11 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   asio::any_io_executor executor;
   std::shared_ptr<Shared> shared;
   Acceptor acceptor;
+  asio::steady_timer retry;
   std::string name;
   std::vector<std::weak_ptr<Session>> sessions;
-  std::uint64_t closed_for_room = 0;
-  std::string path;  // of the unix socket, once bound
+  std::uint64_t closed_for_room = 0, accept_backoffs = 0;
+  OwnSocketFile file;
 };
 
 HttpServer::HttpServer(asio::any_io_executor executor, Handler handler, std::string name, HttpLimits limits)
@@ -226,9 +244,10 @@ HttpServer::~HttpServer() {
 void HttpServer::listen(const std::string& path) {
   const std::string what = "admin socket " + path;
   if (path.size() >= sizeof(sockaddr_un::sun_path)) fail(ENAMETOOLONG, what);
+  impl_->file.lock(path, what);
   remove_stale_socket(path);
   impl_->open(asio::local::stream_protocol::endpoint(path), what);
-  impl_->path = path;
+  impl_->file.adopt(path);
   if (::chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0) fail(errno, what);  // nobody can connect before listen()
   impl_->listen(what);
 }
@@ -251,6 +270,10 @@ void HttpServer::start() {
   impl_->accept();
 }
 
+std::uint64_t HttpServer::accept_backoffs() const noexcept {
+  return impl_->accept_backoffs;
+}
+
 std::uint64_t HttpServer::closed_for_room() const noexcept {
   return impl_->closed_for_room;
 }
@@ -258,9 +281,10 @@ std::uint64_t HttpServer::closed_for_room() const noexcept {
 void HttpServer::stop() {
   boost::system::error_code ignored;
   impl_->acceptor.close(ignored);
+  impl_->retry.cancel();
   for (const auto& weak : impl_->sessions)
     if (const auto session = weak.lock()) session->close();
-  if (!impl_->path.empty()) ::unlink(std::exchange(impl_->path, {}).c_str());
+  impl_->file.remove();
 }
 
 }  // namespace hcpnet

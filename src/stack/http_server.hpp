@@ -52,7 +52,8 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  /// Binds a unix socket with mode 0600. A socket that a dead process left is replaced; one that answers is an error.
+  /// Binds a unix socket with mode 0600. A socket that a dead process left is replaced; one that answers, or whose
+  /// PATH.lock another process holds, is an error.
   /// Throws boost::system::system_error naming the path.
   void listen(const std::string& path);
   /// Throws boost::system::system_error naming the address. Returns the address with the port that the system gave.
@@ -61,6 +62,8 @@ class HttpServer {
   void start();
   /// Connections closed because of HttpLimits::max_connections.
   [[nodiscard]] std::uint64_t closed_for_room() const noexcept;
+  /// Times that no connection could be accepted, for want of descriptors, and none was for 100 ms.
+  [[nodiscard]] std::uint64_t accept_backoffs() const noexcept;
   /// Closes everything at once and removes the unix socket.
   void stop();
 

@@ -17,23 +17,15 @@ bool are_equal(const SourceFiles& a, const SourceFiles& b) {
 }
 
 Result<std::shared_ptr<const SourceFiles>, Diagnostics> read_files(const LoadRequest& request) {
-  if (request.stdin_files) return request.stdin_files;
   Diagnostics problems;
-  auto files =
-      std::make_shared<SourceFiles>(read_source_files(request.files, request.observed, request.endpoints, problems));
+  auto files = std::make_shared<SourceFiles>(
+      read_source_files(request.files, request.observed, request.endpoints, problems, request.read_once.get()));
   if (problems.has_errors()) return problems;
   files->specs.insert(files->specs.end(), request.texts.begin(), request.texts.end());
   return std::shared_ptr<const SourceFiles>(std::move(files));
 }
 
 }  // namespace
-
-bool uses_stdin(const LoadRequest& request) {
-  const auto has_it = [](const std::vector<std::string>& paths) {
-    return std::ranges::find(paths, "-") != paths.end();
-  };
-  return has_it(request.files) || has_it(request.observed) || has_it(request.endpoints);
-}
 
 Result<StackConfig, Diagnostics> make_served_config(const CheckedFiles& checked, const ServedParts& serve,
                                                     const Surroundings& surroundings) {

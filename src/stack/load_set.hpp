@@ -13,8 +13,8 @@ struct LoadRequest {
   std::vector<spec::SourceText> texts;
   ServedParts serve;
   Surroundings surroundings;
-  std::shared_ptr<const SourceFiles> stdin_files;  ///< what was read at start: standard input can be read once only
-  std::shared_ptr<const SourceFiles> served;       ///< texts equal to these are not looked into; null: always
+  std::shared_ptr<const SourceFiles> read_once;  ///< has what can be read once only (is_read_once()); null at the start
+  std::shared_ptr<const SourceFiles> served;     ///< texts equal to these are not looked into; null: always
 };
 
 /// Everything about a set, up to what the servers are told.
@@ -24,8 +24,6 @@ struct LoadedSet {
   CheckedFiles checked;
   StackConfig config;
 };
-
-[[nodiscard]] bool uses_stdin(const LoadRequest& request);
 
 /// Reads, parses, checks and builds; takes seconds where much was observed. Throws nothing but std::bad_alloc.
 [[nodiscard]] Result<std::shared_ptr<LoadedSet>, Diagnostics> load_set(const LoadRequest& request);

@@ -60,6 +60,8 @@ std::string render_metrics(const Stack::Impl& stack) {
   page.counter("hcpnet_http_closed_for_room_total",
                "Connections to an HTTP page closed because there were too many, the one silent longest first.",
                by("page", stack.http_closed_for_room()));
+  page.counter("hcpnet_http_accept_backoffs_total", "Times that an HTTP page could not accept a connection.",
+               by("page", stack.http_accept_backoffs()));
   add_dhcp(page, stats.dhcp);
   add_dhcp6(page, stats.dhcp.v6);
   add_dns(page, stats.dns);

@@ -23,8 +23,11 @@ proxy::Backend service_backend(const Inputs& in, std::string name, const std::st
     backend.endpoints = {{*address, port}};
     return backend;
   }
-  backend.host = service + '.' + ns + ".svc.cluster.local";
   const auto known = in.observed.endpoints.find(ns + '/' + service + ':' + std::to_string(port));
+  if (known == in.observed.endpoints.end() || !known->second.empty())
+    backend.host = service + '.' + ns + ".svc.cluster.local";
+  else
+    backend.is_unserved = true;
   if (known != in.observed.endpoints.end()) backend.endpoints = known->second;
   return backend;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "proxy/name_cache.hpp"
+#include "runtime/error_text.hpp"
 
 namespace hcpnet {
 namespace {
@@ -47,7 +48,6 @@ void Stack::Impl::start() {
   if (state != State::idle) throw std::logic_error("hcpnet::Stack is started once");
   const LoadRequest request = load_request();
   served_ = load_set(request).value();
-  if (uses_stdin(request)) stdin_files_ = served_->files;
   StackConfig config = std::move(served_->config);
   std::vector<std::shared_ptr<const proxy::RouteTable>> tables;
   auto takeover = connect_to_predecessor();  // outlives what is closed below: it goes on where we fail
@@ -151,7 +151,7 @@ void Stack::Impl::advertise(std::vector<ra::Network> networks) {
     advertiser->replace(networks);
     advertisements_ = std::move(networks);
   } catch (const boost::system::system_error& error) {
-    log.error("router advertisements stay as they were", {{"reason", error.what()}});
+    log.error("router advertisements stay as they were", {{"reason", runtime::error_text(error)}});
   }
 }
 

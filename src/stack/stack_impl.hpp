@@ -80,6 +80,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   [[nodiscard]] StackStats stats() const;
   /// HttpServer::closed_for_room() by "admin" and "observe".
   [[nodiscard]] std::map<std::string, std::uint64_t> http_closed_for_room() const;
+  /// HttpServer::accept_backoffs(), likewise.
+  [[nodiscard]] std::map<std::string, std::uint64_t> http_accept_backoffs() const;
   [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port,
                                                     const IpAddress& source) const;
 
@@ -147,7 +149,6 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void hand_over();
   [[nodiscard]] bool is_being_handed_over() const { return handover_ && handover_->is_busy(); }
 
-  std::shared_ptr<const SourceFiles> stdin_files_;
   std::vector<ra::Network> advertisements_;
   std::shared_ptr<LoadedSet> served_;
   std::optional<boost::asio::thread_pool> loader_;  ///< one thread; there is none before the first reload

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <hcpnet/dhcp6/message.hpp>
+#include <iterator>
 
 #include "stack/stack_impl.hpp"
 
@@ -65,13 +66,18 @@ std::map<std::string, std::uint64_t> Stack::Impl::http_closed_for_room() const {
   return {{"admin", count(admin_) + count(admin_tcp_)}, {"observe", count(observe_)}};
 }
 
+std::map<std::string, std::uint64_t> Stack::Impl::http_accept_backoffs() const {
+  const auto count = [](const auto& server) { return server ? server->accept_backoffs() : 0; };
+  return {{"admin", count(admin_) + count(admin_tcp_)}, {"observe", count(observe_)}};
+}
+
 std::vector<RouteExplanation> Stack::Impl::route(const std::string& server_name, std::uint16_t port,
                                                  const IpAddress& source) const {
   std::vector<RouteExplanation> answers;
-  for (const NamedProxy& p : proxies)
-    if (auto answer =
-            explain_route(p.owner, *p.engine->table(), p.engine->source_clusters(), server_name, port, source))
-      answers.push_back(std::move(*answer));
+  for (const NamedProxy& p : proxies) {
+    auto of_one = explain_routes(p.owner, *p.engine->table(), p.engine->source_clusters(), server_name, port, source);
+    std::ranges::move(of_one, std::back_inserter(answers));
+  }
   return answers;
 }
 

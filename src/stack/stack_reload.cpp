@@ -63,8 +63,14 @@ Result<std::shared_ptr<LoadedSet>, Diagnostics> try_load(const LoadRequest& requ
 }  // namespace
 
 LoadRequest Stack::Impl::load_request() const {
-  return {options.files, options.observed, options.endpoints, options.texts,
-          options.serve, surroundings_,    stdin_files_,      nullptr};
+  return {options.files,
+          options.observed,
+          options.endpoints,
+          options.texts,
+          options.serve,
+          surroundings_,
+          served_ ? served_->files : nullptr,
+          nullptr};
 }
 
 /// While the caller waits. What is being loaded meanwhile may be older: it is loaded again.
@@ -214,7 +220,7 @@ Diagnostics Stack::Impl::open_new_listeners(const StackConfig& next) {
     try {
       proxies[i].engine->prepare(next.proxies[i].table);
     } catch (const boost::system::system_error& e) {
-      problems.add(problem("cannot-listen", proxies[i].owner + ": " + e.what()));
+      problems.add(problem("cannot-listen", proxies[i].owner + ": " + runtime::error_text(e)));
     }
   }
   if (!problems.has_errors()) return problems;

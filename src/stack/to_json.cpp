@@ -59,6 +59,7 @@ Json to_json(const dhcp6::Lease& lease) {
 Json to_json(const RouteExplanation& answer) {
   return {{"proxy", answer.proxy},
           {"listener", answer.listener.to_string()},
+          {"protocol", answer.protocol == proxy::Protocol::udp ? "UDP" : "TCP"},
           {"serverName", printable(answer.server_name)},
           {"source", answer.source.to_string()},
           {"sourceCluster", answer.source_cluster},

@@ -8,17 +8,35 @@
 #include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <filesystem>
+#include <hcpnet/stack/files.hpp>
 #include <set>
 #include <utility>
 
 namespace hcpnet {
 namespace {
 
+constexpr int kMaxLinks = 40;  // as the kernel follows
+
+std::string parent_of(const std::filesystem::path& path) {
+  const std::string parent = path.parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
 std::string folder_of(const std::string& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return path;
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
+  return std::filesystem::is_directory(path, ignored) ? path : parent_of(path);
+}
+
+/// The folders of what the path is linked to, one after the other.
+void add_link_folders(const std::filesystem::path& path, std::set<std::string>& folders) {
+  std::error_code error;
+  std::filesystem::path file = path;
+  for (int i = 0; i < kMaxLinks; ++i) {
+    const auto target = std::filesystem::read_symlink(file, error);
+    if (error) return;
+    file = file.parent_path() / target;
+    folders.insert(parent_of(file));
+  }
 }
 
 /// The number that inotify has for the folder: a new one, or that of before if it is the same folder.
@@ -37,13 +55,35 @@ FileWatcher::FileWatcher(boost::asio::any_io_executor executor, runtime::TimerQu
   if (descriptor < 0) throw boost::system::system_error(errno, boost::system::system_category(), "watching files");
   inotify_.assign(descriptor);
   std::set<std::string> folders;
-  for (const std::string& path : paths)
-    if (path != "-") folders.insert(folder_of(path));
+  for (const std::string& path : paths) {
+    if (is_read_once(path)) continue;
+    paths_.push_back(path);
+    folders.insert(folder_of(path));
+  }
   for (const std::string& folder : folders) {
     const int watch = watch_folder(descriptor, folder);
     if (watch < 0) throw boost::system::system_error(errno, boost::system::system_category(), "watching " + folder);
-    folders_.push_back({folder, watch});
+    folders_.push_back({folder, watch, false});
   }
+  follow_links();
+}
+
+/// A folder that a link leads to is watched for as long as it does.
+bool FileWatcher::follow_links() {
+  std::set<std::string> wanted;
+  for (const std::string& path : paths_) add_link_folders(path, wanted);
+  for (auto folder = folders_.begin(); folder != folders_.end();) {
+    if (wanted.erase(folder->path) > 0 || !folder->is_of_link) {
+      ++folder;
+      continue;
+    }
+    const int watch = folder->watch;
+    folder = folders_.erase(folder);
+    forget(watch);
+  }
+  for (const std::string& folder : wanted)
+    folders_.push_back({folder, watch_folder(inotify_.native_handle(), folder), true});
+  return !wanted.empty();
 }
 
 void FileWatcher::start() {
@@ -58,12 +98,13 @@ void FileWatcher::stop() {
 }
 
 bool FileWatcher::rearm() {
-  bool is_other = false;
+  bool is_other = follow_links();
   for (Folder& folder : folders_) {
     const int watch = watch_folder(inotify_.native_handle(), folder.path);
     if (watch == folder.watch) continue;
     is_other = true;
     forget(std::exchange(folder.watch, watch));
+    if (folder.is_of_link) continue;  // a ConfigMap has another one with each change
     if (watch < 0)
       log_.warning("folder is gone: waiting for it to come back", {{"folder", folder.path}});
     else
@@ -89,8 +130,14 @@ void FileWatcher::read() {
 }
 
 void FileWatcher::settle() {
-  timers_.after(kQuiet, [weak = weak_from_this(), burst = ++burst_] {
-    if (const auto self = weak.lock(); self && self->burst_ == burst && self->inotify_.is_open()) self->changed_();
+  const auto now = timers_.now();
+  if (!burst_began_) burst_began_ = now;
+  timers_.cancel(wake_up_);
+  wake_up_ = timers_.at(std::min(now + kQuiet, *burst_began_ + kLongest), [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self || !self->inotify_.is_open()) return;
+    self->burst_began_.reset();
+    self->changed_();
   });
 }
 

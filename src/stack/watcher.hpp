@@ -16,14 +16,16 @@ namespace hcpnet {
 
 /// Tells when something changed in the folders that hold the given files.
 ///
-/// Folders, not files: editors replace a file by rename, and a ConfigMap mount swaps the link `..data` beside it. One
-/// call for a burst of changes, `kQuiet` after its last; whether the content differs is for the caller to see.
+/// Folders, not files: editors replace a file by rename, and a ConfigMap mount swaps the link `..data` beside it. Where
+/// a file is a link, the folder that it leads to is watched as well. One call for a burst of changes, `kQuiet` after
+/// its last or `kLongest` after its first; whether the content differs is for the caller to see.
 ///
 /// What is watched is the folder that stands at a path now: one that was moved away, deleted or replaced is let go, and
 /// the one that takes its place is found by the next event, or within `kRecheck`.
 class FileWatcher : public std::enable_shared_from_this<FileWatcher> {
  public:
   static constexpr std::chrono::milliseconds kQuiet{100};
+  static constexpr std::chrono::seconds kLongest{1};
   static constexpr std::chrono::seconds kRecheck{2};
 
   /// Throws boost::system::system_error when inotify is not to be had or a folder can't be watched.
@@ -38,11 +40,14 @@ class FileWatcher : public std::enable_shared_from_this<FileWatcher> {
   struct Folder {
     std::string path;
     int watch = -1;  ///< inotify's number for it; -1: there is no folder
+    bool is_of_link = false;
   };
 
   void read();
   void settle();
   void recheck();
+  /// True when there is a new one.
+  bool follow_links();
   /// Lets inotify's number go unless another path leads to the same folder.
   void forget(int watch);
 
@@ -50,9 +55,11 @@ class FileWatcher : public std::enable_shared_from_this<FileWatcher> {
   runtime::TimerQueue& timers_;
   std::function<void()> changed_;
   Logger log_;
+  std::vector<std::string> paths_;
   std::vector<Folder> folders_;
   std::array<char, 4096> events_;
-  std::uint64_t burst_ = 0;  ///< a later event makes an earlier wake-up void
+  std::optional<runtime::TimerQueue::Time> burst_began_;
+  runtime::TimerQueue::Id wake_up_;
   std::optional<runtime::TimerQueue::Id> next_check_;
 };
 

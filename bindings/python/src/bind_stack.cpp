@@ -91,6 +91,9 @@ void bind_results(py::module_& m) {
   py::class_<RouteExplanation>(m, "RouteExplanation", "Where a connection would go, and why.")
       .def_readonly("proxy", &RouteExplanation::proxy, "str: the Infra or ProxyServer, \"namespace/name\".")
       .def_readonly("listener", &RouteExplanation::listener, "Endpoint: as configured.")
+      .def_property_readonly(
+          "protocol", [](const RouteExplanation& r) { return r.protocol == proxy::Protocol::udp ? "UDP" : "TCP"; },
+          "str: TCP or UDP.")
       .def_readonly("server_name", &RouteExplanation::server_name, "str: as asked; empty: none.")
       .def_readonly("source", &RouteExplanation::source, "IPv4Address | IPv6Address.")
       .def_readonly("source_cluster", &RouteExplanation::source_cluster,
@@ -99,7 +102,7 @@ void bind_results(py::module_& m) {
       .def_readonly("matched", &RouteExplanation::matched, "str: the name or wildcard that matched; empty: none.")
       .def_readonly("backend", &RouteExplanation::backend, "str: empty: the connection is closed.")
       .def_readonly("targets", &RouteExplanation::targets,
-                    "list[str]: \"address:port\", or one name that is resolved.");
+                    "list[str]: \"address:port\", or one name that is resolved; empty: closed, or nothing serves it.");
   py::class_<StackZone>(m, "StackZone", "A zone as one set of clients sees it.")
       .def_readonly("server", &StackZone::server, "str: the Infra or DNSServer, \"namespace/name\".")
       .def_readonly("view", &StackZone::view, "str.")
@@ -245,7 +248,7 @@ Args:
     port (int): as configured, 1 to 65535.
     source (str | IPv4Address | IPv6Address): the client.
 Returns:
-    list[RouteExplanation]: one per proxy that listens on the port.)doc")
+    list[RouteExplanation]: for each listener on the port, but those of one proxy that decide as one before them.)doc")
       .def(
           "warnings",
           [](StackOwner& s) {

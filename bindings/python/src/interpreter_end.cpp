@@ -6,10 +6,9 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
-
-#include "errors.hpp"
 
 namespace hcpnet::python {
 namespace {
@@ -19,12 +18,14 @@ struct Ending {
   std::mutex mutex;  ///< nobody waits for the GIL while it is held
   std::condition_variable changed;
   std::size_t inside = 0;  ///< stretches of code that end in Python
+  bool is_expected = false;
   bool is_ending = false;
-  std::thread::id ender;
+  std::thread::id ender;  ///< with either
 };
 
 Ending* the_ending = new Ending;
 thread_local std::size_t calls_of_this_thread = 0;
+thread_local std::size_t callbacks_of_this_thread = 0;
 
 /// In a forked child the other threads, and whatever they held, are gone.
 void forget_other_threads() {
@@ -39,21 +40,45 @@ const int registered = ::pthread_atfork(nullptr, nullptr, forget_other_threads);
   for (;;) ::pause();
 }
 
+[[noreturn]] void hold_for_ever_without_gil() {
+  static_cast<void>(PyEval_SaveThread());
+  hold_for_ever();
+}
+
 }  // namespace
 
-PythonCall::PythonCall() {
-  const std::lock_guard lock(the_ending->mutex);
-  if (the_ending->is_ending && the_ending->ender != std::this_thread::get_id())
-    throw UseError("the interpreter is ending");
-  ++the_ending->inside;
-  ++calls_of_this_thread;
+PythonCall::PythonCall() : exceptions_(std::uncaught_exceptions()) {
+  {
+    const std::lock_guard lock(the_ending->mutex);
+    if (!the_ending->is_ending || the_ending->ender == std::this_thread::get_id()) {
+      ++the_ending->inside;
+      ++calls_of_this_thread;
+      return;
+    }
+  }
+  hold_for_ever_without_gil();
 }
 
 PythonCall::~PythonCall() {
-  const std::lock_guard lock(the_ending->mutex);
-  --the_ending->inside;
-  --calls_of_this_thread;
-  the_ending->changed.notify_all();
+  {
+    const std::lock_guard lock(the_ending->mutex);
+    --the_ending->inside;
+    --calls_of_this_thread;
+    the_ending->changed.notify_all();
+    const bool has_failed = std::uncaught_exceptions() > exceptions_;
+    if (!has_failed || !the_ending->is_expected || callbacks_of_this_thread > 0 ||
+        the_ending->ender == std::this_thread::get_id())
+      return;
+  }
+  hold_for_ever_without_gil();
+}
+
+InsideCallback::InsideCallback() noexcept {
+  ++callbacks_of_this_thread;
+}
+
+InsideCallback::~InsideCallback() {
+  --callbacks_of_this_thread;
 }
 
 WithoutGil::WithoutGil() : state_(PyEval_SaveThread()) {}
@@ -78,6 +103,12 @@ WithoutGil::~WithoutGil() {
 bool is_interpreter_ending() {
   const std::lock_guard lock(the_ending->mutex);
   return the_ending->is_ending;
+}
+
+void expect_interpreter_end() {
+  const std::lock_guard lock(the_ending->mutex);
+  the_ending->is_expected = true;
+  the_ending->ender = std::this_thread::get_id();
 }
 
 void begin_interpreter_end() {

@@ -11,11 +11,23 @@ namespace hcpnet::python {
 /// interpreter waits for it.
 class PythonCall {
  public:
-  /// Throws UseError once the interpreter ends.
+  /// Does not return once the interpreter ends, but on the thread that ends it.
   PythonCall();
   ~PythonCall();
   PythonCall(const PythonCall&) = delete;
   PythonCall& operator=(const PythonCall&) = delete;
+
+ private:
+  int exceptions_;  ///< in flight before it
+};
+
+/// A callback runs on this thread.
+class InsideCallback {
+ public:
+  InsideCallback() noexcept;
+  ~InsideCallback();
+  InsideCallback(const InsideCallback&) = delete;
+  InsideCallback& operator=(const InsideCallback&) = delete;
 };
 
 /// A stretch without the GIL. Its end does not return once the interpreter ends, but on the thread that ends it.
@@ -32,6 +44,11 @@ class WithoutGil {
 
 /// Whether the interpreter ends: then no callback is made any more.
 [[nodiscard]] bool is_interpreter_ending();
+
+/// Stacks are about to be stopped because the interpreter ends. A call that fails on another thread from now on, unless
+/// inside a callback, is held: nobody is left to whom the traceback of a daemon thread would say anything, and to print
+/// it while the interpreter ends is fatal in CPython. Needs the GIL.
+void expect_interpreter_end();
 
 /// From now on no thread but this one gets into Python code through us; waits for those that are there, a few seconds
 /// at most: who comes later is held. Needs the GIL.

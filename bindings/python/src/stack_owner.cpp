@@ -35,6 +35,7 @@ void stop_all() {
 /// At interpreter exit. Callbacks that run are waited for, and those of the stop itself are made; a stack that another
 /// thread has made meanwhile is stopped without.
 void end_all() {
+  expect_interpreter_end();
   stop_all();
   begin_interpreter_end();
   stop_all();

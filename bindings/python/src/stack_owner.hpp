@@ -48,6 +48,9 @@ class Callback {
   struct Inside {
     explicit Inside(const void* owner) noexcept { current_owner = owner; }
     ~Inside() { current_owner = nullptr; }
+
+   private:
+    InsideCallback inside_;
   };
   void call(const std::function<void(const pybind11::object& function)>& with) noexcept;
 

@@ -55,6 +55,7 @@ struct Backend {
   std::string host;
   std::uint16_t port = 0;           ///< with `host`
   std::vector<Endpoint> endpoints;  ///< known addresses, tried in the order that `balance` gives
+  bool is_unserved = false;  ///< known to have no endpoint: connections end at once; `endpoints`, `host` are empty
   std::chrono::milliseconds connect_timeout{30'000};
   std::optional<std::chrono::milliseconds> idle_timeout = {};  ///< of an established tunnel; absent: none
   Balance balance = Balance::round_robin;

@@ -10,6 +10,10 @@
 
 namespace hcpnet {
 
+/// Whether what a path leads to can be read once only: standard input ("-"), and descriptors that the caller gave, as a
+/// shell writes them for <(command).
+[[nodiscard]] bool is_read_once(const std::string& path);
+
 /// Reads files for spec::load() and spec::load_observed(). "-" is standard input; a folder stands for the *.yaml, *.yml
 /// and *.json files in it, by name, those that begin with a dot left out. Reads one byte more than
 /// `limits.max_file_bytes` at most, so that load() sees the excess. Every file that can't be read is an error with code
@@ -30,10 +34,11 @@ struct SourceFiles {
 };
 /// Reads the three kinds of files, the latter two up to spec::kObservedLimits. What can't be read goes to `problems`,
 /// the rest is in the result. "-" more than once in all of them is an error with code "stdin-twice", and nothing is
-/// read.
+/// read. Texts of what is_read_once() are taken from `before` if it is not null.
 [[nodiscard]] SourceFiles read_source_files(const std::vector<std::string>& specs,
                                             const std::vector<std::string>& observed,
-                                            const std::vector<std::string>& endpoints, Diagnostics& problems);
+                                            const std::vector<std::string>& endpoints, Diagnostics& problems,
+                                            const SourceFiles* before = nullptr);
 [[nodiscard]] Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files,
                                                             const spec::LoadLimits& limits = {});
 

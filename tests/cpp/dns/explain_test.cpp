@@ -63,7 +63,9 @@ TEST(Explain, NamesTheUpstreamsOfTheZoneAndOnlyToWhoMayBeForwarded) {
     EXPECT_EQ(why.upstreams, simulated.upstreams);
     EXPECT_EQ(simulated.is_forwarded, !simulated.upstreams.empty());
     EXPECT_EQ(why.steps.at(0).rule, simulated.is_forwarded ? AnswerRule::forwarded : AnswerRule::refused);
-    if (!simulated.is_forwarded) EXPECT_EQ(simulated.reply.value().rcode(), Rcode::refused);
+    if (!simulated.is_forwarded) {
+      EXPECT_EQ(simulated.reply.value().rcode(), Rcode::refused);
+    }
     return simulated.upstreams;
   };
   using Texts = std::vector<std::string>;

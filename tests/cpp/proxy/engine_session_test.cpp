@@ -24,6 +24,17 @@ class SessionTest : public test::ProxyTest {
   Server server{*this};
 };
 
+TEST_F(SessionTest, ABackendThatNothingServesEndsAtOnce) {
+  RouteConfig config = test::config_for({{"a.test", {}}});
+  config.backends[0].is_unserved = true;
+  start(config);
+  Peer from = client();
+  from.send(hello("a.test"));
+  EXPECT_TRUE(from.end());
+  EXPECT_EQ(engine->stats().closed.at("no_endpoint"), 1u);
+  EXPECT_EQ(engine->stats().backends.at("a.test").connect_failures, 1u);
+}
+
 TEST_F(SessionTest, ASilentClientIsClosedAtTheInspectTimeout) {  // PXY-07 (a)
   auto with = options();
   with.inspect_timeout = 3s;

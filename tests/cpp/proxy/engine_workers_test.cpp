@@ -43,6 +43,32 @@ TEST_F(WorkersTest, ShareConnectionsOutAndCountThemTogether) {
   ASSERT_TRUE(run_until([&] { return closed("reason").size() == 30; })) << "log records come to the embedder's thread";
 }
 
+TEST_F(WorkersTest, AnotherEngineDoesNotShareTheirPort) {
+  RouteConfig config = test::config_for({{"a.test", {server.endpoint()}}});
+  config.listeners.push_back({{Ipv4(127, 0, 0, 1), 500}, {}});
+  config.listeners.back().kind = ListenerKind::udp;
+  Route& datagrams = config.routes.emplace_back();
+  datagrams.port = 500;
+  datagrams.protocol = Protocol::udp;
+  datagrams.not_tls = true;
+  datagrams.backend = "a.test";
+  auto with = threads(2);
+  with.port_map[500] = 0;
+  start(config, with);
+  for (const BoundListener& taken : engine->listeners()) {
+    auto other_options = threads(2);
+    other_options.port_map = {{443, 0}, {500, 0}};
+    other_options.port_map[taken.configured.port] = taken.bound.port;
+    Engine other(io.get_executor(), other_options);
+    try {
+      other.start(RouteTable::build(config).value());
+      ADD_FAILURE() << "two engines on " << taken.bound.to_string();
+    } catch (const boost::system::system_error& e) {
+      EXPECT_EQ(e.code(), boost::asio::error::address_in_use) << e.what();
+    }
+  }
+}
+
 TEST_F(WorkersTest, ReloadsAndReadersDisturbNobody) {
   RouteConfig config = test::config_for({{"a.test", {server.endpoint()}}});
   start(config, threads(2));

@@ -110,6 +110,18 @@ TEST(RenderProxy, NamesAreResolvedWhenThereAreNoAddresses) {
   EXPECT_EQ(envoy(config)["clusters"][0]["type"], "STRICT_DNS");
 }
 
+TEST(RenderProxy, ABackendThatNothingServesHasNoEndpoint) {
+  RouteConfig config = small();
+  config.backends[0].endpoints.clear();
+  config.backends[0].is_unserved = true;
+  const std::string text = haproxy(config);
+  EXPECT_THAT(text, HasSubstr("\nbackend b\n"));
+  EXPECT_THAT(text, Not(HasSubstr("  server ")));
+  const auto cluster = envoy(config)["clusters"][0];
+  EXPECT_EQ(cluster["type"], "STATIC");
+  EXPECT_TRUE(cluster["load_assignment"]["endpoints"][0]["lb_endpoints"].empty());
+}
+
 TEST(RenderProxy, WhoMayConnect) {
   RouteConfig config = small();
   config.listeners[0].allow = {cidr("192.0.2.0/24"), cidr("2001:db8::/64")};

@@ -32,9 +32,10 @@ StackConfig example() {
 /// "backend" or "closed: rule"
 std::string route(const StackConfig& config, const std::string& name, std::uint16_t port, const char* from) {
   const ProxyServerConfig& proxy = config.proxies.at(0);
-  const auto answer = explain_route(proxy.owner, *proxy.table, proxy.workers, name, port, *parse_ip_address(from));
-  if (!answer) return "no listener";
-  return answer->backend.empty() ? "closed: " + answer->rule : answer->backend + " -> " + answer->targets.at(0);
+  const auto all = explain_routes(proxy.owner, *proxy.table, proxy.workers, name, port, *parse_ip_address(from));
+  if (all.empty()) return "no listener";
+  const RouteExplanation& answer = all.front();
+  return answer.backend.empty() ? "closed: " + answer.rule : answer.backend + " -> " + answer.targets.at(0);
 }
 
 const dns::View& view(const StackConfig& config, const std::string& name) {

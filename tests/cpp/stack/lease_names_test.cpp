@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 
 namespace hcpnet {
