@@ -136,7 +136,7 @@ void add_patch(CLI::App& app, int& status) {
       ->type_name("FILE");
   command->add_option("--jsonpatch", a->json_patches, "JSON Patch (RFC 6902); repeatable, applied in order")
       ->type_name("FILE")
-      ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command
       ->add_option("--mode", a->mode, "as the RFC says, or as HyperShift applies its kubevirt-vm-jsonpatch annotation")

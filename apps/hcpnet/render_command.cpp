@@ -134,7 +134,7 @@ std::vector<CLI::Option*> add_object_options(CLI::App& command, Arguments& a) {
       command.add_option("--without", a.without, "leave out a kind that the cluster doesn't have; repeatable")
           ->check(CLI::IsMember({"MultiNetworkPolicy", "SecurityContextConstraints", "ServiceMonitor"}))
           ->type_name("KIND")
-          ->expected(1)
+          ->allow_extra_args(false)
           ->take_all(),
   };
 }

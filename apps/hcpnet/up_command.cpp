@@ -202,18 +202,18 @@ void add_up(CLI::App& app, int& status) {
       ->add_option("--pod-address", a->pod_addresses,
                    "address on the management side where DNS and proxy listen as well; repeatable")
       ->type_name("ADDRESS")
-      ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command
       ->add_option("--map-port", a->port_maps,
                    "bind another port than the configured one, such as 53=5353; 0 lets the system choose; repeatable")
       ->type_name("CONFIGURED=BOUND")
-      ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command->add_option("--only", a->only, "serve this part alone, where other processes serve the others; repeatable")
       ->check(CLI::IsMember({"dhcp", "dns", "proxy"}))
       ->type_name("dhcp|dns|proxy")
-      ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command->add_option("--admin-tcp", a->admin_tcp, "admin over TCP as well, on a loopback address")
       ->type_name("ADDRESS:PORT");

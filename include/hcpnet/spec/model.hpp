@@ -285,7 +285,7 @@ struct DNSPolicy {
   };
   std::vector<Access> access;
   bool query_log = false;
-  std::uint32_t workers = 1;  ///< threads that answer over UDP
+  std::uint32_t workers = 1;                ///< threads that answer over UDP
   std::optional<std::string> lease_domain;  ///< clients of DHCP have names below it
 };
 /// Apart from ProxyPolicy, for the same reason.
