@@ -96,7 +96,7 @@ void read_folder(const std::string& path, std::size_t max, std::vector<spec::Sou
 }  // namespace
 
 bool is_read_once(const std::string& path) {
-  return path == "-" || is_inherited(path);
+  return path == "-" || path == "/dev/stdin" || path.starts_with("/dev/fd/");
 }
 
 namespace {

@@ -95,7 +95,7 @@ def test_no_connection_is_lost(bed: Bed, start_load: StartLoad, before: int, aft
         tunnel.close()
     assert old.wait(timeout=30) == 0
     assert stop(third) == 0
-    assert list(bed.hcpnet.state.glob("*.sock*")) == []
+    assert list(bed.hcpnet.state.glob("*.sock")) == []
 
 
 def test_tunnels_of_the_old_process_last_as_long_as_the_policy_has_it(bed: Bed) -> None:

@@ -87,8 +87,7 @@ StackOwner::StackOwner(StackOptions options, Functions functions)
       resolve_(make_callback(std::move(functions.resolve), this)) {
   if (on_event_) options.on_event = [callback = on_event_](const StackEvent& event) { (*callback)(event); };
   if (log_) options.log = [callback = log_](const LogRecord& record) { (*callback)(record); };
-  if (access_log_)
-    options.access_log = [callback = access_log_](const std::string& line) { (*callback)(line); };
+  if (access_log_) options.access_log = [callback = access_log_](const std::string& line) { (*callback)(line); };
   if (resolve_) options.resolve = resolve_with(resolve_);
   stack_ = std::make_unique<Stack>(std::move(options));
   stop_all_at_exit();

@@ -449,7 +449,7 @@ class SlowFile {
     ::close(file_);
     ::close(regular_);
   }
-  [[nodiscard]] std::string path() const { return "/dev/fd/" + std::to_string(file_); }
+  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
   /// From now on a reader waits.
   void hold() {
     std::array<int, 2> pipe{};
