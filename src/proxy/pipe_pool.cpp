@@ -20,7 +20,13 @@ void PipePool::Pipe::release() noexcept {
 }
 
 PipePool::~PipePool() {
+  rest();
+}
+
+void PipePool::rest() noexcept {
   for (const Ends& ends : spare_) close_both(ends);
+  spare_.clear();
+  is_resting_ = true;
 }
 
 PipePool::Pipe PipePool::borrow() {
@@ -36,12 +42,13 @@ PipePool::Pipe PipePool::borrow() {
     static_cast<void>(::fcntl(ends.write, F_SETPIPE_SZ, kPipeBytes));
   }
   ++lent_;
+  is_resting_ = false;
   return {*this, ends};
 }
 
 void PipePool::take_back(Ends ends, bool is_empty) noexcept {
   --lent_;
-  if (is_empty && spare_.size() < kMaxSparePipes)
+  if (is_empty && !is_resting_ && spare_.size() < kMaxSparePipes)
     spare_.push_back(ends);
   else
     close_both(ends);

@@ -58,6 +58,8 @@ class PipePool {
 
   /// Empty when there is none to be had.
   [[nodiscard]] Pipe borrow();
+  /// Closes the spare ones, and those that come back before the next is borrowed: there are no connections.
+  void rest() noexcept;
   [[nodiscard]] std::size_t lent() const noexcept { return lent_; }
 
  private:
@@ -65,6 +67,7 @@ class PipePool {
 
   std::vector<Ends> spare_;
   std::size_t lent_ = 0;
+  bool is_resting_ = false;
 };
 
 }  // namespace hcpnet::proxy

@@ -81,7 +81,9 @@ bool Worker::is_own_address(const Endpoint& endpoint) const {
 
 void Worker::remove(Connection& connection) {
   connections_.erase(&connection);
-  if (connections_.empty() && !drained_.empty()) finish_drain();
+  if (!connections_.empty()) return;
+  pipes.rest();
+  if (!drained_.empty()) finish_drain();
 }
 
 EngineStats Worker::stats() const {

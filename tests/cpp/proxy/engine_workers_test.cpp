@@ -5,6 +5,8 @@
 #include <array>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <filesystem>
+#include <iterator>
 #include <thread>
 
 #include "proxy/proxy_test.hpp"
@@ -144,9 +146,14 @@ std::string pattern(std::size_t stream, std::size_t begin, std::size_t count) {
   return bytes;
 }
 
+std::size_t open_descriptors() {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+}
+
 TEST_F(WorkersTest, ManyBusyStreamsLoseNothing) {  // more than are copied: these are spliced
   constexpr std::size_t kStreams = 40, kBytes = 1024 * 1024;
   start(test::config_for({{"a.test", {server.endpoint()}}}), threads(2));
+  const std::size_t before = open_descriptors();
   std::vector<std::pair<Peer, Peer>> open;
   for (std::size_t i = 0; i < kStreams; ++i) open.push_back(tunnel("a.test", server));
   std::vector<std::string> sent(kStreams), received(kStreams);
@@ -165,6 +172,9 @@ TEST_F(WorkersTest, ManyBusyStreamsLoseNothing) {  // more than are copied: thes
   for (std::size_t i = 0; i < kStreams; ++i) EXPECT_TRUE(received[i] == sent[i]) << i;
   for (auto& [from, to] : open) expect_works(from, to);
   EXPECT_EQ(engine->stats().buffers_in_use, 0u);
+  open.clear();
+  expect_all_closed();
+  EXPECT_TRUE(run_until([&] { return open_descriptors() == before; })) << "pipes stay open, and nobody needs them";
 }
 
 TEST_F(WorkersTest, NeedTheSystemsClock) {
