@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) throw CLI::RequiredError::Subcommand(1);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? kGood : kWrongUse;
+    status = app.exit(e) == 0 ? kGood : kWrongUse;
   } catch (const std::exception& e) {
     std::cerr << "hcpnet: " << hcpnet::runtime::error_text(e) << '\n';
     return kProblems;

@@ -69,7 +69,9 @@ struct Engine::Impl {
     Endpoint address = address_of(listener);
     std::vector<FileDescriptor> given = take_inherited(listener, address);
     if (!given.empty()) return adopt_all(sockets, listener, std::move(given));
-    PortSharing sharing = crew.size() > 1 ? PortSharing::first : PortSharing::none;
+    PortSharing sharing = crew.size() == 1    ? PortSharing::none
+                          : is_ours(listener) ? PortSharing::further
+                                              : PortSharing::first;
     for (std::size_t i = 0; i < crew.size(); ++i) {
       const auto socket = std::make_shared<Socket>(crew[i]->worker, listener);
       socket->open(address, std::exchange(sharing, PortSharing::further));
@@ -77,6 +79,13 @@ struct Engine::Impl {
       sockets[i].push_back(socket);
     }
     return address;
+  }
+
+  /// Of another kind until the next table is in force.
+  [[nodiscard]] bool is_ours(const Listener& listener) const {
+    return std::ranges::any_of(bound, [&](const BoundListener& b) {
+      return b.configured == listener.address && protocol_of(b.kind) == protocol_of(listener.kind);
+    });
   }
 
   [[nodiscard]] std::vector<FileDescriptor> take_inherited(const Listener& listener, const Endpoint& address) const {
@@ -107,8 +116,9 @@ struct Engine::Impl {
     bound = std::move(next.bound);
     const std::vector<Endpoint> own = never_dialled();
     for (std::size_t i = 0; i < crew.size(); ++i) {
-      crew[i]->run([member = crew[i].get(), own, config_of = next.table, acceptors = std::move(next.acceptors[i]),
-                    udp_relays = std::move(next.udp_relays[i])]() mutable {
+      // Waits: what is closed here may be opened again by the next table.
+      crew[i]->call([member = crew[i].get(), own, config_of = next.table, acceptors = std::move(next.acceptors[i]),
+                     udp_relays = std::move(next.udp_relays[i])]() mutable {
         member->worker->set_own_addresses(own);
         member->worker->set_table(config_of);
         member->adopt(config_of->config(), std::move(acceptors), std::move(udp_relays));

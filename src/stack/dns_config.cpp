@@ -247,7 +247,10 @@ void add_subnets(const Inputs& in, const dhcp::Config& dhcp, bool has_reverse, L
     add_network(subnet.cidr);
     for (const dhcp6::Reservation& r : subnet.reservations) {
       if (r.mac) reserve(r.host_name, r.mac->to_string());
-      if (r.duid) reserve(r.host_name, "duid " + r.duid->to_string());
+      if (!r.duid) continue;
+      reserve(r.host_name, "duid " + r.duid->to_string());
+      // Its IPv4 leases are known by the hardware address alone.
+      if (const auto mac = r.duid->link_layer()) reserve(r.host_name, mac->to_string());
     }
   }
   for (const auto& [mac, host_name] : in.observed.host_names) reserve(host_name, mac.to_string());

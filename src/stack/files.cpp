@@ -118,6 +118,10 @@ Result<std::vector<spec::SourceText>, Diagnostics> read_again(const std::vector<
       read_folder(path, limits.max_file_bytes + 1, sources, problems);
     else
       read_file(path, limits.max_file_bytes + 1, sources, problems);
+    // A pipe that is empty by now, as zsh writes <(command).
+    if (before != nullptr && is_inherited(path) && !sources.empty() && sources.back().text.empty())
+      if (const auto known = std::ranges::find(*before, path, &spec::SourceText::name); known != before->end())
+        sources.back().text = known->text;
   }
   if (problems.has_errors()) return problems;
   return sources;

@@ -90,15 +90,20 @@ LeaseNames::LeaseNames(LeaseZone zone, const dns::Config& base) : zone_(std::mov
 }
 
 LeaseNames::Claim LeaseNames::claim_of(const dhcp::Lease& lease) {
-  return {lease.address, lease.mac.to_string(), lease.host_name,
-          lease.subnet,  lease.started,         lease.state == dhcp::LeaseState::bound};
+  return {lease.address,
+          lease.mac.to_string(),
+          {},
+          lease.host_name,
+          lease.subnet,
+          lease.started,
+          lease.state == dhcp::LeaseState::bound};
 }
 
 LeaseNames::Claim LeaseNames::claim_of(const dhcp6::Lease& lease) {
   const dhcp6::Client& client = lease.client;
-  return {lease.address,   client.mac ? client.mac->to_string() : "duid " + client.duid.to_string(),
-          lease.host_name, lease.subnet,
-          lease.started,   lease.state == dhcp::LeaseState::bound};
+  const std::string duid = "duid " + client.duid.to_string();
+  return {lease.address, client.mac ? client.mac->to_string() : duid, duid, lease.host_name, lease.subnet,
+          lease.started, lease.state == dhcp::LeaseState::bound};
 }
 
 bool LeaseNames::is_held(const Claim& claim) const {
@@ -139,7 +144,7 @@ bool LeaseNames::note(const Claim& claim) {
   if (has_it) return false;
   const bool gave_up = give_up(claim.address);
   if (label.empty()) return gave_up;
-  if (!is_free_for(label, claim.client)) {
+  if (!is_free_for(label, claim)) {
     ++refused_;
     return gave_up;
   }
@@ -150,13 +155,13 @@ bool LeaseNames::note(const Claim& claim) {
   return true;
 }
 
-bool LeaseNames::is_free_for(const std::string& label, const std::string& client) const {
+bool LeaseNames::is_free_for(const std::string& label, const Claim& claim) const {
   const auto fixed = fixed_.find(zone_.domain);
   if (fixed == fixed_.end() || fixed->second.owners.contains(name_of(label, zone_.domain))) return false;
   if (const auto owners = zone_.reserved.find(label); owners != zone_.reserved.end())
-    if (!owners->second.contains(client)) return false;
+    if (!owners->second.contains(claim.client) && !owners->second.contains(claim.duid)) return false;
   const auto holder = names_.find(label);
-  return holder == names_.end() || holder->second.client == client;
+  return holder == names_.end() || holder->second.client == claim.client;
 }
 
 bool LeaseNames::give_up(const IpAddress& address) {

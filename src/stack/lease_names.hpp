@@ -42,7 +42,9 @@ class LeaseNames {
  private:
   struct Claim {
     IpAddress address;
-    std::string client, host_name, subnet;
+    std::string client;  ///< by its hardware address where that is known
+    std::string duid;    ///< "duid " and the DUID; empty for IPv4
+    std::string host_name, subnet;
     std::chrono::sys_seconds started;
     bool is_bound = false;
   };
@@ -58,7 +60,7 @@ class LeaseNames {
   static Claim claim_of(const dhcp::Lease& lease);
   static Claim claim_of(const dhcp6::Lease& lease);
   bool note(const Claim& claim);
-  [[nodiscard]] bool is_free_for(const std::string& label, const std::string& client) const;
+  [[nodiscard]] bool is_free_for(const std::string& label, const Claim& claim) const;
   bool give_up(const IpAddress& address);
   [[nodiscard]] bool is_held(const Claim& claim) const;
   [[nodiscard]] std::vector<dns::RRset> addresses() const;

@@ -39,6 +39,7 @@ void OwnSocketFile::remove() noexcept {
   if (!path_.empty() && ::lstat(path_.c_str(), &info) == 0 && info.st_dev == device_ && info.st_ino == inode_)
     ::unlink(path_.c_str());
   path_.clear();
+  if (lock_.is_open()) ::flock(lock_.get(), LOCK_UN);  // a forked child may have it open still
   lock_ = FileDescriptor();
 }
 

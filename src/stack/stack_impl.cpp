@@ -94,6 +94,7 @@ void Stack::Impl::bind_servers(const StackConfig& config) {
 }
 
 void Stack::Impl::start_servers(StackConfig config) {
+  start_dhcp(std::move(config.dhcp));  // before DNS, which has the names of its leases from the first reply on
   for (DnsServerConfig& d : config.dns) {
     dns::ServerOptions server;
     server.port_map = options.port_map;
@@ -103,9 +104,9 @@ void Stack::Impl::start_servers(StackConfig config) {
     server.workers = d.workers;
     dns.push_back({d.owner, std::make_unique<dns::Server>(io.get_executor(), std::move(server)), d.workers,
                    make_lease_names(d, nullptr)});
+    if (dns.back().lease_names) dns.back().lease_names->publish(d.config);
     dns.back().server->start(std::move(d.config));
   }
-  start_dhcp(std::move(config.dhcp));
   start_advertiser(std::move(config.advertisements));
   push_source_clusters();
 }
@@ -124,8 +125,12 @@ void Stack::Impl::start_dhcp(dhcp::Config config) {
   started->start(std::move(config));
   dhcp = std::move(started);
   for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
-  for (NamedDns& d : dns)
-    if (d.lease_names) d.lease_names->note_all(dhcp->leases(), dhcp->leases6(), nullptr);
+  // After a handover that came to nothing: DNS has gone on.
+  for (NamedDns& d : dns) {
+    if (!d.lease_names) continue;
+    const LeaseNames before = *d.lease_names;
+    d.lease_names->note_all(dhcp->leases(), dhcp->leases6(), &before);
+  }
   publish_lease_names();
 }
 
@@ -255,6 +260,7 @@ void Stack::Impl::resolve_proxies() {
 }
 
 void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoint>& answer) {
+  if (is_being_handed_over()) return;  // the successor asks too; here there are no leases to build from
   const auto address = std::ranges::find_if(answer, [](const Endpoint& e) { return e.address.is_v4(); });
   if (address == answer.end()) {
     log.warning("internalProxyService has no address", {{"name", printable(name)}});

@@ -27,9 +27,20 @@ std::string folder_of(const std::string& path) {
   return std::filesystem::is_directory(path, ignored) ? path : parent_of(path);
 }
 
-/// The folders of what the path is linked to, one after the other.
+bool is_link_to_file(const std::filesystem::directory_entry& entry) {
+  std::error_code ignored;
+  return entry.is_symlink(ignored) && entry.is_regular_file(ignored);
+}
+
+/// The folders of what the path, or each file of it, is linked to, one after the other.
 void add_link_folders(const std::filesystem::path& path, std::set<std::string>& folders) {
   std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    for (auto entry = std::filesystem::directory_iterator(path, error);
+         !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+      if (is_link_to_file(*entry)) add_link_folders(entry->path(), folders);
+    return;
+  }
   std::filesystem::path file = path;
   for (int i = 0; i < kMaxLinks; ++i) {
     const auto target = std::filesystem::read_symlink(file, error);

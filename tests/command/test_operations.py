@@ -163,6 +163,17 @@ def test_a_file_behind_a_link_is_watched(hcpnet: Hcpnet) -> None:
     wait_until(lambda: backend() == "red-kube-apiserver")
 
 
+def test_a_link_in_a_folder_is_watched(hcpnet: Hcpnet) -> None:
+    for folder in ("real", "specs"):
+        (hcpnet.folder / folder).mkdir()
+    (hcpnet.folder / "real/network.yaml").write_text(NETWORK)
+    (hcpnet.folder / "specs/network.yaml").symlink_to("../real/network.yaml")
+    hcpnet.network = hcpnet.folder / "specs"
+    hcpnet.up()
+    (hcpnet.folder / "real/network.yaml").write_text(NETWORK.replace("blue", "green"))
+    wait_until(lambda: hcpnet.ask("status")["reloads"] > 0)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="root: a file system of its own that is full")
 def test_the_access_log_goes_on_when_there_is_room_again(hcpnet: Hcpnet) -> None:
     small = hcpnet.folder / "small"
@@ -259,7 +270,7 @@ def test_files_may_stand_between_options(hcpnet: Hcpnet, option: list[str]) -> N
 
 
 def test_output_that_cannot_be_written_is_a_failure(hcpnet: Hcpnet) -> None:
-    for words in (["check", str(hcpnet.network), "-o", "json"], ["version"], ["completion"]):
+    for words in (["check", str(hcpnet.network), "-o", "json"], ["version"], ["completion"], ["--help"]):
         with Path("/dev/full").open("w") as full:
             done = subprocess.run([hcpnet.command, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
         assert (done.returncode, done.stderr) == (1, "hcpnet: standard output can't be written\n"), words

@@ -94,6 +94,7 @@ def run(a: argparse.Namespace) -> int:
                 assert slow.stdout.readline() == "ready\n"
                 for mode, count in TRAFFIC.items():
                     beside = measure(a.build, mode, count, a.seconds)
+                    assert slow.poll() is None, "the slow clients are gone"
                     ratios[mode].append(beside / without[mode])
                     print(
                         f"round {number + 1}, {mode}: p99 {without[mode]:.0f} us without, {beside:.0f} us with",

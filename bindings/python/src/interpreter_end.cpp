@@ -10,6 +10,8 @@
 #include <mutex>
 #include <thread>
 
+#include "errors.hpp"
+
 namespace hcpnet::python {
 namespace {
 
@@ -56,6 +58,8 @@ PythonCall::PythonCall() : exceptions_(std::uncaught_exceptions()) {
       return;
     }
   }
+  // The stack whose thread this is could not be stopped any more.
+  if (callbacks_of_this_thread > 0) throw UseError("the interpreter is ending");
   hold_for_ever_without_gil();
 }
 
@@ -86,7 +90,7 @@ WithoutGil::WithoutGil() : state_(PyEval_SaveThread()) {}
 WithoutGil::~WithoutGil() {
   {
     std::unique_lock lock(the_ending->mutex);
-    if (the_ending->is_ending && the_ending->ender != std::this_thread::get_id()) {
+    if (the_ending->is_ending && the_ending->ender != std::this_thread::get_id() && callbacks_of_this_thread == 0) {
       the_ending->inside -= calls_of_this_thread;
       the_ending->changed.notify_all();
       lock.unlock();

@@ -11,7 +11,7 @@ namespace hcpnet::python {
 /// interpreter waits for it.
 class PythonCall {
  public:
-  /// Does not return once the interpreter ends, but on the thread that ends it.
+  /// Once the interpreter ends it returns only on the thread that ends it; inside a callback it throws UseError.
   PythonCall();
   ~PythonCall();
   PythonCall(const PythonCall&) = delete;

@@ -154,6 +154,14 @@ TEST_F(LeaseNamesTest, OfTheConfigurationAreKeptForTheirOwners) {
   EXPECT_TRUE(names.note(lease(9, 102, "db")));
 }
 
+TEST_F(LeaseNamesTest, ReservedByDuidAreForThatClientWhateverElseIsKnownOfIt) {
+  zone.reserved = {{"db", {"duid 00:03:00:01:02:00:00:00:00:63"}}};
+  LeaseNames names(zone, base);
+  EXPECT_FALSE(names.note(lease(1, 100, "db")));
+  EXPECT_TRUE(names.note(lease6(mac(7), "2001:db8::1", "db")));
+  EXPECT_THAT(published(names), testing::Contains("db.vms.example.com. AAAA 2001:db8::1"));
+}
+
 TEST_F(LeaseNamesTest, AreOfTheNamedSubnetsOnly) {
   LeaseNames names(zone, base);
   dhcp::Lease foreign = lease(1, 100, "web");
