@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -15,6 +16,9 @@ from pathlib import Path
 BACKEND_PORT = 5100
 LISTENERS = [f"127.0.0.{i}" for i in range(1, 5)]
 BACKENDS = [f"127.0.1.{i}" for i in range(1, 5)]
+
+# HAProxy does not start unless it may open two descriptors for each connection that it may have.
+MAX_CONNECTIONS = min(30_000, (resource.getrlimit(resource.RLIMIT_NOFILE)[1] - 2_000) // 2)
 
 
 def name_of(index: int) -> str:
@@ -105,7 +109,7 @@ def haproxy(folder: Path, name: str, port: int, names: int, workers: int, tuning
     binds = "".join(f"  bind {address}:{port}\n" for address in LISTENERS)
     config = folder / f"{name}.cfg"
     config.write_text(f"""global
-  maxconn 30000
+  maxconn {MAX_CONNECTIONS}
   nbthread {workers}
 {tuning}
 defaults
@@ -115,7 +119,7 @@ defaults
   timeout server 1h
 {options}
 frontend f
-  maxconn 30000
+  maxconn {MAX_CONNECTIONS}
 {binds}  tcp-request inspect-delay 5s
   tcp-request content accept if {{ req.ssl_hello_type 1 }}
   use_backend %[req.ssl_sni,lower,map_str({folder / f"{name}.map"})]
@@ -132,7 +136,7 @@ def nginx(folder: Path, name: str, port: int, names: int, workers: int, tuning: 
     servers = "".join(f"    server {address}:{BACKEND_PORT};\n" for address in BACKENDS)
     entries = "".join(f"    {name_of(i)} backend;\n" for i in range(names))
     config = folder / f"{name}.conf"
-    config.write_text(f"""load_module modules/ngx_stream_module.so;
+    config.write_text(f"""load_module /usr/lib/nginx/modules/ngx_stream_module.so;
 daemon off;
 worker_processes {workers};
 pid {folder}/{name}.pid;
@@ -187,7 +191,7 @@ def make_proxies(build: str, folder: Path, names: int, workers: int, wanted: lis
             port,
             names,
             workers,
-            f"  tune.pipesize {1024 * 1024}\n  maxpipes 1000",
+            f"  tune.pipesize {1024 * 1024}\n  maxpipes 900",
             "  option splice-request\n  option splice-response",
         ),
         "nginx": lambda name, port: nginx(folder, name, port, names, workers, ""),
