@@ -103,11 +103,14 @@ std::optional<Complaint> check_image(std::string_view text) {
 
 }  // namespace
 
+bool is_multicast(const IpAddress& address) {
+  if (address.is_v6()) return address.v6().bytes()[0] == 0xFF;
+  return kFirstMulticast <= address.v4() && address.v4() <= kLastMulticast;
+}
+
 bool is_host_address(const IpAddress& address) {
-  if (address.is_v6()) return !address.is_unspecified() && address.v6().bytes()[0] != 0xFF;
-  const Ipv4 v4 = address.v4();
-  const bool is_multicast = kFirstMulticast <= v4 && v4 <= kLastMulticast;
-  return v4.value() >> 24 != 0 && !is_multicast && v4 != kBroadcast;
+  if (address.is_unspecified() || is_multicast(address)) return false;
+  return address.is_v6() || (address.v4().value() >> 24 != 0 && address.v4() != kBroadcast);
 }
 
 std::string lower(std::string_view text) {

@@ -49,6 +49,7 @@ struct Complaint {
 };
 [[nodiscard]] std::optional<Complaint> check_format(Format format, std::string_view text);
 
+[[nodiscard]] bool is_multicast(const IpAddress& address);
 /// Whether one host can have the address: it is neither of "this network" (0.0.0.0/8, RFC 1122 section 3.2.1.3; ::),
 /// nor multicast, nor broadcast.
 [[nodiscard]] bool is_host_address(const IpAddress& address);

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "spec/format.hpp"
 #include "stack/derive.hpp"
 
 namespace hcpnet {
@@ -79,11 +80,6 @@ void check_names(const StackConfig& out, Diagnostics& problems) {
   }
 }
 
-bool is_multicast(const IpAddress& address) {
-  static const Cidr kV4 = parse_cidr("224.0.0.0/4").value(), kV6 = parse_cidr("ff00::/8").value();
-  return kV4.contains(address) || kV6.contains(address);
-}
-
 Diagnostics check_surroundings(const Inputs& in) {
   Diagnostics problems;
   std::set<IpAddress> seen;
@@ -92,7 +88,7 @@ Diagnostics check_surroundings(const Inputs& in) {
         problem_at({}, Severity::error, "bad-pod-address", "the pod address " + address.to_string() + ' ' + why));
   };
   for (const IpAddress& address : in.surroundings.pod_addresses) {
-    if (address.is_unspecified() || is_multicast(address)) refuse(address, "is none that a host can have");
+    if (address.is_unspecified() || spec::is_multicast(address)) refuse(address, "is none that a host can have");
     if (!seen.insert(address).second) refuse(address, "is given twice");
   }
   const auto compare = [&](const auto& server, const std::string& owner) {

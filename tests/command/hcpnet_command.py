@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,14 @@ spec:
     proxy: {serverIP: 127.83.0.4, controlPlaneNamespace: clusters-blue, internalProxyService: 198.51.100.10}
 """
 PORT_MAPS = [word for port in (67, 53, 443, 6443) for word in ("--map-port", f"{port}=0")]
+
+
+def wait_until(condition: Callable[[], object], what: str | Callable[[], str] = "it never came") -> None:
+    """Asks until it holds, and for a minute at most; `what` is said then."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, what if isinstance(what, str) else what()
+        time.sleep(0.02)  # between two questions
 
 
 class Hcpnet:

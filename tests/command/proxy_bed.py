@@ -12,7 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-from hcpnet_command import NETWORK, PORT_MAPS, Hcpnet
+from hcpnet_command import NETWORK, PORT_MAPS, Hcpnet, wait_until
 from test_envoy import client_hello
 
 NAME = "api.blue.example.com"
@@ -95,14 +95,6 @@ class Tunnel:
         self.socket.shutdown(socket.SHUT_WR)
         assert self.socket.recv(1) == b""
         self.socket.close()
-
-
-def wait_until(condition: object, what: str, timeout: float = READY_S) -> None:
-    assert callable(condition)
-    deadline = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.01)
 
 
 class Bed:

@@ -19,8 +19,8 @@ from pathlib import Path
 import grpc  # type: ignore[import-untyped]
 import pytest
 from api_server import ApiServer
-from hcpnet_command import NETWORK, Hcpnet
-from proxy_bed import NAME, Bed, Server, wait_until
+from hcpnet_command import NETWORK, Hcpnet, wait_until
+from proxy_bed import NAME, Bed, Server
 
 WEBSOCKET_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455 section 1.3
 KEEPALIVE_MS = 1000  # the konnectivity agent has 30 s, which no test can wait for

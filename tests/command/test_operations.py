@@ -13,20 +13,13 @@ import struct
 import subprocess
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hcpnet_command import NETWORK, PORT_MAPS, Hcpnet
+from hcpnet_command import NETWORK, PORT_MAPS, Hcpnet, wait_until
 
+HELLO = b"\x16\x03\x01\x00\x2f\x01\x00\x00\x2b\x03\x03" + bytes(32) + b"\0\0\2\x13\x01\1\0\0\0"  # names no server
 ROUTED = ("api.blue.example.com", "--port", "6443")
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.05)
 
 
 def write(path: Path, text: str) -> None:
@@ -87,7 +80,7 @@ def test_a_service_that_nothing_serves_closes_at_once(hcpnet: Hcpnet) -> None:
     log = hcpnet.folder / "access.log"
     hcpnet.up("--endpoints", str(endpoints), "--access-log", str(log))
     with socket.create_connection(hcpnet.bound("proxy", 6443), timeout=10) as client:
-        client.sendall(b"\x16\x03\x01\x00\x2f\x01\x00\x00\x2b\x03\x03" + bytes(32) + b"\0\0\2\x13\x01\1\0\0\0")
+        client.sendall(HELLO)
         with contextlib.suppress(ConnectionResetError):
             assert client.recv(1) == b""
     wait_until(lambda: "no_endpoint" in log.read_text())
@@ -227,12 +220,7 @@ def test_the_state_directory_stays_taken_without_its_socket(hcpnet: Hcpnet) -> N
     hcpnet.up("--only", "proxy")
 
 
-def cpu_ticks(process: int) -> int:
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])
-
-
-def test_without_descriptors_the_admin_page_waits_and_does_not_spin(hcpnet: Hcpnet) -> None:
+def test_without_descriptors_the_admin_page_waits_between_tries(hcpnet: Hcpnet) -> None:
     full = ["prlimit", "--nofile=48:48", hcpnet.command, "up", str(hcpnet.network)]
     process = subprocess.Popen([*full, "--state-dir", str(hcpnet.state), *PORT_MAPS], stderr=subprocess.PIPE, text=True)
     hcpnet.processes.append(process)
@@ -242,11 +230,8 @@ def test_without_descriptors_the_admin_page_waits_and_does_not_spin(hcpnet: Hcpn
     for _ in range(60):
         silent.append(socket.socket(socket.AF_UNIX))
         silent[-1].connect(path)
-    time.sleep(0.2)
-    before = cpu_ticks(process.pid)
-    time.sleep(1)
-    spent = cpu_ticks(process.pid) - before
-    assert spent < 0.3 * os.sysconf("SC_CLK_TCK"), spent
+    began = time.monotonic()
+    time.sleep(0.5)  # for as long as it could spin
     for client in silent:
         client.close()
     wait_until(lambda: hcpnet("status", "--state-dir", str(hcpnet.state)).returncode == 0)
@@ -256,7 +241,8 @@ def test_without_descriptors_the_admin_page_waits_and_does_not_spin(hcpnet: Hcpn
         page = b"".join(iter(lambda: client.recv(65536), b"")).decode()
     counted = re.search(r'^hcpnet_http_accept_backoffs_total\{page="admin"\} (\d+)$', page, re.M)
     assert counted, page
-    assert int(counted[1]) > 0
+    # Each failure to accept is followed by 100 ms of rest.
+    assert 0 < int(counted[1]) <= 10 * (time.monotonic() - began) + 2
 
 
 @pytest.mark.parametrize("option", [["--map-port", "67=0"], ["--only", "dns"], ["--pod-address", "127.84.0.9"]])
@@ -347,23 +333,28 @@ def test_pod_addresses_are_those_of_a_host(hcpnet: Hcpnet, addresses: list[str],
     assert str(hcpnet.network) not in done.stderr
 
 
+def is_open(place: tuple[str, int]) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(place) == 0
+
+
 def test_a_reload_asked_for_at_the_end_cuts_no_tunnel(hcpnet: Hcpnet) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         host, port = server.getsockname()
         endpoints = hcpnet.folder / "endpoints.yaml"
         endpoints.write_text(f"clusters-blue/kube-apiserver:6443: ['{host}:{port}']\n")
         process = hcpnet.up("--endpoints", str(endpoints))
-        with socket.create_connection(hcpnet.bound("proxy", 6443), timeout=10) as client:
-            hello = b"\x16\x03\x01\x00\x2f\x01\x00\x00\x2b\x03\x03" + bytes(32) + b"\0\0\2\x13\x01\1\0\0\0"
-            client.sendall(hello)
+        place = hcpnet.bound("proxy", 6443)
+        with socket.create_connection(place, timeout=10) as client:
+            client.sendall(HELLO)
             server.settimeout(10)
             backend, _ = server.accept()
             with backend:
-                assert backend.recv(1000) == hello
+                assert backend.recv(1000) == HELLO
                 process.send_signal(signal.SIGTERM)
-                time.sleep(0.1)
+                wait_until(lambda: not is_open(place))
                 process.send_signal(signal.SIGHUP)
-                time.sleep(0.2)
+                time.sleep(0.2)  # in which it could end
                 backend.sendall(b"still there")
                 assert client.recv(100) == b"still there"
         assert process.wait(timeout=15) == 0

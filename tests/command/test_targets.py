@@ -9,14 +9,13 @@ import signal
 import socket
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 import yaml
-from hcpnet_command import Hcpnet
+from hcpnet_command import Hcpnet, wait_until
 from test_envoy import Backends, client_hello, envoy_program, free_port
 
 SERVER = "127.84.0.4"
@@ -231,13 +230,6 @@ class Envoy:
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait(timeout=20)
-
-
-def wait_until(condition: Callable[[], bool], what: Callable[[], str]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, what()
-        time.sleep(0.05)  # between two questions
 
 
 @pytest.fixture(params=[Haproxy, Envoy], ids=["haproxy", "envoy"])

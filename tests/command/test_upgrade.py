@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hcpnet_command import PORT_MAPS, Hcpnet
-from proxy_bed import Bed, Echo, Load, Tunnel, stop, wait_until
+from hcpnet_command import PORT_MAPS, Hcpnet, wait_until
+from proxy_bed import Bed, Echo, Load, Tunnel, stop
 from test_up import query
 
 StartLoad = Callable[[tuple[str, int]], Load]
