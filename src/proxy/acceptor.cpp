@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/acceptor.hpp"
 
-#include <boost/asio/error.hpp>
+#include <sys/socket.h>
+
 #include <boost/asio/ip/v6_only.hpp>
+#include <cerrno>
 
 #include "proxy/admission.hpp"
 #include "proxy/session.hpp"
 #include "runtime/close_shared.hpp"
 
 namespace hcpnet::proxy {
+namespace {
+
+/// Accepted in a row before other connections get their turn.
+constexpr int kConnectionsPerTurn = 64;
+
+}  // namespace
 
 Acceptor::Acceptor(std::shared_ptr<Worker> worker, Listener listener)
     : worker_(std::move(worker)),
@@ -27,6 +35,7 @@ void Acceptor::open(const Endpoint& address, PortSharing sharing) {
   if (!ec) acceptor_.bind(endpoint, ec);
   if (!ec && sharing == PortSharing::first) ec = share_port(acceptor_.native_handle());
   if (!ec) acceptor_.listen(asio::socket_base::max_listen_connections, ec);
+  if (!ec) acceptor_.native_non_blocking(true, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot listen on " + address.to_string());
   set_tcp_options(acceptor_.native_handle(), worker_->options);
   bound_ = from_asio(acceptor_.local_endpoint());
@@ -35,29 +44,39 @@ void Acceptor::open(const Endpoint& address, PortSharing sharing) {
 void Acceptor::adopt(FileDescriptor socket) {
   error_code ec = rebind_to_interface(socket.get(), listener_->interface);
   if (!ec) acceptor_.assign(to_asio(listener_->address).protocol(), socket.get(), ec);
+  if (!ec) static_cast<void>(socket.release());
+  if (!ec) acceptor_.native_non_blocking(true, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot take over " + listener_->address.to_string());
-  static_cast<void>(socket.release());
   set_tcp_options(acceptor_.native_handle(), worker_->options);
   bound_ = from_asio(acceptor_.local_endpoint());
 }
 
 void Acceptor::accept() {
-  acceptor_.async_accept(peer_, [self = shared_from_this()](const error_code& ec, tcp::socket client) {
-    self->on_accept(ec, std::move(client));
+  acceptor_.async_wait(tcp::acceptor::wait_read, [self = shared_from_this()](const error_code& ec) {
+    if (!ec && self->acceptor_.is_open()) self->accept_waiting();
   });
 }
 
-void Acceptor::on_accept(const error_code& ec, tcp::socket client) {
-  if (!acceptor_.is_open()) return;
-  // A connection that was given up while it waited is not a lack of anything.
-  if (ec && ec != asio::error::connection_aborted) return back_off(ec);
-  if (!ec) begin_session(std::move(client));
-  accept();
+void Acceptor::accept_waiting() {
+  for (int turn = 0; turn < kConnectionsPerTurn && acceptor_.is_open(); ++turn) {
+    tcp::endpoint peer;
+    auto size = static_cast<socklen_t>(peer.capacity());
+    FileDescriptor client(
+        ::accept4(acceptor_.native_handle(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!client.is_open()) {
+      if (errno == EAGAIN) break;
+      // One that was given up while it waited is not a lack of anything.
+      if (errno == ECONNABORTED) continue;
+      return back_off(error_code(errno, boost::system::system_category()));
+    }
+    peer.resize(size);
+    begin_session(Socket(worker_->poller, std::move(client)), from_asio(peer));
+  }
+  if (acceptor_.is_open()) accept();
 }
 
-void Acceptor::begin_session(tcp::socket client) {
-  const Endpoint peer = from_asio(peer_);
-  if (!has_room(*worker_, *listener_, *state_, peer)) return close_orderly(client);
+void Acceptor::begin_session(Socket client, const Endpoint& peer) {
+  if (!has_room(*worker_, *listener_, *state_, peer)) return;
   std::make_shared<Session>(worker_, open_record(*worker_, state_, peer, Protocol::tcp), listener_, std::move(client))
       ->start();
 }

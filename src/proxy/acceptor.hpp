@@ -4,6 +4,7 @@
 #include <hcpnet/proxy/engine.hpp>
 #include <memory>
 
+#include "proxy/socket.hpp"
 #include "proxy/sockets.hpp"
 #include "proxy/worker.hpp"
 
@@ -28,8 +29,8 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   [[nodiscard]] int descriptor() { return acceptor_.native_handle(); }
 
  private:
-  void on_accept(const error_code& ec, tcp::socket client);
-  void begin_session(tcp::socket client);
+  void accept_waiting();
+  void begin_session(Socket client, const Endpoint& peer);
   void back_off(const error_code& cause);
 
   std::shared_ptr<Worker> worker_;
@@ -37,7 +38,6 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   std::shared_ptr<ListenerState> state_;
   Endpoint bound_;
   tcp::acceptor acceptor_;
-  tcp::endpoint peer_;
 };
 
 }  // namespace hcpnet::proxy

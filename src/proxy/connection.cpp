@@ -54,7 +54,12 @@ void Connection::finish(CloseReason reason) {
     options.access_log(options.access_log_format.render(describe(record_, reason, worker_->timers)));
   else if (options.log.is_enabled())
     options.log.info("connection closed", log_fields(describe(record_, reason, worker_->timers)));
+  hand_over();
+}
+
+void Connection::hand_over() {
   worker_->remove(*this);
+  alive_.reset();
 }
 
 }  // namespace hcpnet::proxy

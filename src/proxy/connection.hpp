@@ -30,7 +30,8 @@ struct ConnectionRecord {
 };
 
 /// One accepted connection in one of its stages: Session up to the backend's answer, then Relay. Registered with its
-/// worker from construction until `finish` or `hand_over`; kept alive by its pending handlers alone.
+/// worker from construction until `finish` or `hand_over`. Until then it lives as long as `keep_alive` says, or as its
+/// pending handlers.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   virtual ~Connection() = default;
@@ -47,15 +48,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  protected:
   Connection(std::shared_ptr<Worker> worker, ConnectionRecord record);
+  /// Until `finish` or `hand_over`; whoever calls those holds it himself.
+  void keep_alive() { alive_ = shared_from_this(); }
   /// Counts and logs the end.
   void finish(CloseReason reason);
   /// The next stage, already registered, goes on with the record.
-  void hand_over() { worker_->remove(*this); }
+  void hand_over();
 
   [[nodiscard]] Worker& worker() const noexcept { return *worker_; }
 
   const std::shared_ptr<Worker> worker_;
   ConnectionRecord record_;
+
+ private:
+  std::shared_ptr<Connection> alive_;
 };
 
 }  // namespace hcpnet::proxy

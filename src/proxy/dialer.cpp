@@ -2,11 +2,22 @@
 #include "proxy/dialer.hpp"
 
 #include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
+#include "proxy/sockets.hpp"
+
 namespace hcpnet::proxy {
+namespace {
+
+error_code last_error() noexcept {
+  return {errno, boost::system::system_category()};
+}
+
+}  // namespace
 
 void Dialer::start(const std::shared_ptr<void>& keep, Request request) {
   keep_ = keep;
@@ -28,7 +39,7 @@ std::weak_ptr<Dialer> Dialer::weak_self() const {
 void Dialer::dial_next() {
   const std::size_t under_way = attempts_.size();
   while (next_ < candidates_.size() && attempts_.size() == under_way) dial(candidates_[next_++]);
-  if (attempts_.empty()) return finish({tcp::socket(worker_.executor), std::move(last_), last_failure_, false});
+  if (attempts_.empty()) return finish({std::nullopt, std::move(last_), last_failure_});
   if (is_race_ && next_ < candidates_.size()) arm_race();
 }
 
@@ -38,31 +49,33 @@ void Dialer::dial(const std::shared_ptr<EndpointState>& endpoint) {
     ++worker_.counters.loops_refused;
     return note_failure(endpoint, CloseReason::loop, "it is this proxy itself, or another one of this process");
   }
-  const tcp::endpoint address = to_asio(endpoint->address);
-  tcp::socket socket(worker_.executor);
-  if (const error_code ec = open(socket, address))
+  Result<Socket> socket = open(endpoint->address);
+  if (!socket) return note_failure(endpoint, CloseReason::connect_failed, socket.error().message());
+  auto attempt = std::make_unique<Attempt>(*this, std::move(*socket), endpoint);
+  if (const error_code ec = attempt->socket.watch(*attempt))
     return note_failure(endpoint, CloseReason::connect_failed, ec.message());
-  const std::uint64_t number = ++last_number_;
-  Attempt& attempt =
-      *attempts_.emplace_back(std::make_unique<Attempt>(Attempt{number, std::move(socket), endpoint, {}}));
-  attempt.deadline = worker_.timers.after(backend_->connect_timeout, [weak = weak_self(), number] {
-    if (const auto self = weak.lock()) self->on_timeout(number);
-  });
-  attempt.socket.async_connect(
-      address, [self = weak_self().lock(), number](const error_code& ec) { self->on_connected(number, ec); });
+  attempt->deadline =
+      worker_.timers.after(backend_->connect_timeout, [weak = weak_self(), pending = attempt.get()] {
+        if (const auto self = weak.lock()) self->on_timeout(*pending);
+      });
+  attempts_.push_back(std::move(attempt));
 }
 
-error_code Dialer::open(tcp::socket& socket, const tcp::endpoint& to) const {
-  error_code ec;
-  socket.open(to.protocol(), ec);
-  const auto own = std::ranges::find(from_, to.address().is_v4(), &IpAddress::is_v4);
-  if (ec || own == from_.end()) return ec;
-  // The port is chosen at connect, so that the number of connections to one backend is the limit, not that of all.
-  const int enabled = 1;
-  static_cast<void>(
-      ::setsockopt(socket.native_handle(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &enabled, sizeof enabled));
-  socket.bind(to_asio(Endpoint{*own, 0}), ec);
-  return ec;
+Result<Socket> Dialer::open(const Endpoint& to) const {
+  const tcp::endpoint address = to_asio(to);
+  FileDescriptor socket(::socket(address.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
+  if (!socket.is_open()) return last_error();
+  const auto own = std::ranges::find(from_, to.address.is_v4(), &IpAddress::is_v4);
+  if (own != from_.end()) {
+    // The port is chosen at connect, so that the number of connections to one backend is the limit, not that of all.
+    const int enabled = 1;
+    static_cast<void>(::setsockopt(socket.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &enabled, sizeof enabled));
+    const tcp::endpoint from = to_asio(Endpoint{*own, 0});
+    if (::bind(socket.get(), from.data(), static_cast<socklen_t>(from.size())) != 0) return last_error();
+  }
+  if (::connect(socket.get(), address.data(), static_cast<socklen_t>(address.size())) != 0 && errno != EINPROGRESS)
+    return last_error();
+  return Socket(worker_.poller, std::move(socket));
 }
 
 void Dialer::arm_race() {
@@ -73,33 +86,28 @@ void Dialer::arm_race() {
   });
 }
 
-Dialer::Attempts::iterator Dialer::find(std::uint64_t attempt) {
-  return std::ranges::find(attempts_, attempt, [](const auto& a) { return a->number; });
+void Dialer::Attempt::on_ready(Socket&) {
+  const auto keep = dialer.keep_.lock();
+  if (socket.is_writable()) dialer.on_connected(*this);
 }
 
-void Dialer::on_connected(std::uint64_t attempt, const error_code& ec) {
-  const auto found = find(attempt);
-  if (found == attempts_.end()) return;  // given up meanwhile
-  if (ec) return give_up(found, CloseReason::connect_failed, ec.message());
-  (*found)->endpoint->on_success();
-  Outcome outcome{std::move((*found)->socket), std::move((*found)->endpoint), {}, true};
-  finish(std::move(outcome));
+void Dialer::on_connected(Attempt& attempt) {
+  const error_code ec(attempt.socket.take_error(), boost::system::system_category());
+  if (ec) return give_up(attempt, CloseReason::connect_failed, ec.message());
+  attempt.endpoint->on_success();
+  finish({std::move(attempt.socket), std::move(attempt.endpoint), {}});
 }
 
-void Dialer::on_timeout(std::uint64_t attempt) {
-  const auto found = find(attempt);
-  if (found == attempts_.end()) return;
+void Dialer::on_timeout(Attempt& attempt) {
   ++worker_.counters.connect_timeouts;
   ++state_->connect_timeouts;
-  give_up(found, CloseReason::connect_timeout, "no answer in time");
+  give_up(attempt, CloseReason::connect_timeout, "no answer in time");
 }
 
-void Dialer::give_up(Attempts::iterator attempt, CloseReason reason, std::string_view cause) {
-  const std::shared_ptr<EndpointState> endpoint = (*attempt)->endpoint;
-  worker_.timers.cancel((*attempt)->deadline);
-  // What is pending in the socket still refers to it: it ends first, with an error that nobody minds.
-  close_orderly((*attempt)->socket);
-  attempts_.erase(attempt);
+void Dialer::give_up(Attempt& attempt, CloseReason reason, std::string_view cause) {
+  const std::shared_ptr<EndpointState> endpoint = attempt.endpoint;
+  worker_.timers.cancel(attempt.deadline);
+  std::erase_if(attempts_, [&](const auto& one) { return one.get() == &attempt; });
   note_failure(endpoint, reason, cause);
   if (attempts_.empty() || (is_race_ && next_ < candidates_.size())) dial_next();
 }
@@ -118,10 +126,7 @@ void Dialer::note_failure(const std::shared_ptr<EndpointState>& endpoint, CloseR
 
 void Dialer::cancel() {
   worker_.timers.cancel(race_);
-  for (const auto& attempt : attempts_) {
-    worker_.timers.cancel(attempt->deadline);
-    close_orderly(attempt->socket);
-  }
+  for (const auto& attempt : attempts_) worker_.timers.cancel(attempt->deadline);
   attempts_.clear();
 }
 

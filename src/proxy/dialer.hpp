@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <boost/asio/ip/tcp.hpp>
-#include <chrono>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "proxy/backend_state.hpp"
 #include "proxy/close_reason.hpp"
-#include "proxy/sockets.hpp"
+#include "proxy/socket.hpp"
 #include "proxy/worker.hpp"
 
 namespace hcpnet::proxy {
@@ -20,15 +19,14 @@ namespace hcpnet::proxy {
 ///   dialling --connect_race_delay, and the list has both families--> dialling the next one as well
 ///   dialling --connected--> connected, the others given up
 ///
-/// Held by an owner that all handlers keep alive; the owner is told once, unless it cancels.
+/// Held by an owner, who is told once, unless he cancels.
 class Dialer {
  public:
   /// How a connection to the backend came about, or why it did not.
   struct Outcome {
-    tcp::socket socket;
+    std::optional<Socket> socket;             ///< none: no endpoint answered
     std::shared_ptr<EndpointState> endpoint;  ///< connected, or the last that was tried; null: there was none
     CloseReason failure = CloseReason::connect_failed;
-    bool is_connected = false;
   };
   using Done = void (*)(void* owner, Outcome outcome);
   struct Request {
@@ -47,9 +45,12 @@ class Dialer {
   void cancel();
 
  private:
-  struct Attempt {
-    std::uint64_t number;  ///< of its kind in this dialer: handlers may come when it is long gone
-    tcp::socket socket;
+  struct Attempt final : SocketUser {
+    Attempt(Dialer& owner, Socket connecting, std::shared_ptr<EndpointState> to)
+        : dialer(owner), socket(std::move(connecting)), endpoint(std::move(to)) {}
+    void on_ready(Socket&) override;
+    Dialer& dialer;
+    Socket socket;
     std::shared_ptr<EndpointState> endpoint;
     runtime::TimerQueue::Id deadline;
   };
@@ -57,14 +58,14 @@ class Dialer {
 
   void dial_next();
   void dial(const std::shared_ptr<EndpointState>& endpoint);
-  [[nodiscard]] error_code open(tcp::socket& socket, const tcp::endpoint& to) const;
+  /// A socket that is connecting.
+  [[nodiscard]] Result<Socket> open(const Endpoint& to) const;
   void arm_race();
-  void on_connected(std::uint64_t attempt, const error_code& ec);
-  void on_timeout(std::uint64_t attempt);
-  void give_up(Attempts::iterator attempt, CloseReason reason, std::string_view cause);
+  void on_connected(Attempt& attempt);
+  void on_timeout(Attempt& attempt);
+  void give_up(Attempt& attempt, CloseReason reason, std::string_view cause);
   void note_failure(const std::shared_ptr<EndpointState>& endpoint, CloseReason reason, std::string_view cause);
   void finish(Outcome outcome);
-  [[nodiscard]] Attempts::iterator find(std::uint64_t attempt);
   [[nodiscard]] std::weak_ptr<Dialer> weak_self() const;
 
   Worker& worker_;
@@ -76,7 +77,6 @@ class Dialer {
   std::vector<IpAddress> from_;
   BackendState::Candidates candidates_;
   std::size_t next_ = 0;
-  std::uint64_t last_number_ = 0;
   Attempts attempts_;  ///< under way
   runtime::TimerQueue::Id race_;
   bool is_race_ = false;

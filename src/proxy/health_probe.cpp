@@ -53,7 +53,9 @@ void HealthProbe::cancel() {
 void HealthProbe::finish(bool is_good) {
   worker_->timers.cancel(deadline_);
   // With RST: nothing of this connection is worth waiting for, and no port stays in TIME-WAIT.
-  close_with_reset(socket_);
+  error_code ignored;
+  socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+  socket_.close(ignored);
   if (const Done done = std::exchange(done_, nullptr)) done(is_good);
 }
 

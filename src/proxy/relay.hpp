@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <boost/asio/ip/tcp.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +8,7 @@
 #include <span>
 
 #include "proxy/connection.hpp"
-#include "proxy/sockets.hpp"
+#include "proxy/socket.hpp"
 
 namespace hcpnet::proxy {
 
@@ -25,22 +24,22 @@ namespace hcpnet::proxy {
 /// buffers of all of them would not stay in the processor's cache. Relaying has no deadline unless the backend has an
 /// idle_timeout: watches are silent for hours. TCP keepalive finds peers that vanished. Half-closed has none either,
 /// for the same reason.
-class Relay final : public Connection {
+class Relay final : public Connection, public SocketUser {
  public:
   using IdleTimeout = std::optional<std::chrono::milliseconds>;
-  Relay(std::shared_ptr<Worker> worker, ConnectionRecord record, tcp::socket client, tcp::socket backend,
+  Relay(std::shared_ptr<Worker> worker, ConnectionRecord record, Socket client, Socket backend,
         IdleTimeout idle_timeout);
 
   /// `received` is what the client sent so far, at most BufferPool::kBufferBytes: it goes first.
   void start(std::span<const std::uint8_t> received);
   void close(CloseReason reason) override;
+  void on_ready(Socket& socket) override;
 
  private:
   struct Side {
-    tcp::socket socket;
+    Socket socket;
     CloseReason on_reset;
     CloseReason on_loss;
-    bool is_watched = false;
   };
   struct Direction {
     Side& from;
@@ -57,34 +56,25 @@ class Relay final : public Connection {
     [[nodiscard]] bool is_flushed() const noexcept { return begin == end && pipe.held == 0; }
   };
 
-  [[nodiscard]] std::shared_ptr<Relay> self() { return std::static_pointer_cast<Relay>(shared_from_this()); }
   Direction& opposite(const Direction& d) noexcept { return &d == &to_backend_ ? to_client_ : to_backend_; }
 
-  /// What came of one read.
-  enum class Progress : std::uint8_t {
-    more,     ///< the socket may have more
-    drained,  ///< it has none for now
-    stopped,  ///< the tunnel has ended, or waits for the receiver
-  };
-  void wait_readable(Direction& d);
+  /// False: the tunnel has ended, or waits for the receiver.
+  [[nodiscard]] bool copy_once(Direction& d);
+  [[nodiscard]] bool splice_once(Direction& d);
   [[nodiscard]] bool is_splicing_better(const Direction& d) const noexcept;
-  [[nodiscard]] Progress copy_once(Direction& d);
-  [[nodiscard]] Progress splice_once(Direction& d);
-  void on_readable(Direction& d);
-  void wait_writable(Direction& d);
-  void on_writable(Direction& d);
-  /// Writes what is pending. True when nothing is left; otherwise it waits, or the tunnel has ended.
+  void pump(Direction& d);
+  /// Writes what is pending. True when nothing is left.
   bool flush(Direction& d);
   bool flush_pipe(Direction& d);
   /// The receiver takes no more for now: false.
   bool hold(Direction& d);
   static void count_bytes(Direction& d, std::size_t count) noexcept;
+  void note_fill(Direction& d, bool is_full);
   void on_end(Direction& d);
-  void watch_for_reset(Side& side);
   void on_disturbance(Side& side);
 
-  void fail(Side& side, const error_code& ec);
-  void fail_on_write(Direction& d, const error_code& ec);
+  void fail(Side& side, int error);
+  void fail_on_write(Direction& d, int error);
   void rescue(Direction& d);
   void shut(CloseReason reason);
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/session.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
-#include <boost/asio/error.hpp>
 #include <utility>
 
 #include "proxy/admission.hpp"
 #include "proxy/relay.hpp"
+#include "proxy/sockets.hpp"
 
 namespace hcpnet::proxy {
 namespace {
@@ -18,7 +20,7 @@ std::size_t max_greeting_bytes(const EngineOptions& options) noexcept {
 }  // namespace
 
 Session::Session(std::shared_ptr<Worker> worker, ConnectionRecord record, std::shared_ptr<const Listener> listener,
-                 tcp::socket client)
+                 Socket client)
     : Connection(std::move(worker), std::move(record)),
       listener_(std::move(listener)),
       client_(std::move(client)),
@@ -29,8 +31,7 @@ Session::Session(std::shared_ptr<Worker> worker, ConnectionRecord record, std::s
 
 void Session::start() {
   const auto keep = shared_from_this();
-  error_code ignored;
-  client_.non_blocking(true, ignored);
+  keep_alive();
   expects_header_ = contains(listener_->trusted_proxies, record_.client.address);
   if (!expects_header_ && !admit_client()) return;
   set_deadline(worker().options.inspect_timeout, &Session::on_inspect_timeout);
@@ -47,24 +48,30 @@ void Session::set_deadline(std::chrono::milliseconds after, void (Session::*on_d
 }
 
 void Session::read_greeting() {
-  error_code ec;
+  Socket::Transfer read;
   {
     const BufferPool::Buffer buffer = worker().buffers.borrow();
     const std::size_t most = max_greeting_bytes(worker().options) + (expects_header_ ? kMaxProxyHeaderBytes : 0);
-    const std::size_t count = client_.read_some(asio::buffer(buffer.bytes().data(), most - received_.size()), ec);
+    read = client_.read(buffer.bytes().first(most - received_.size()));
     received_.insert(received_.end(), buffer.bytes().begin(),
-                     buffer.bytes().begin() + static_cast<std::ptrdiff_t>(count));
+                     buffer.bytes().begin() + static_cast<std::ptrdiff_t>(read.count));
   }
-  if (ec == asio::error::would_block) return wait_for_greeting();
-  if (!ec) return on_received();
+  if (read.would_block()) return wait_for_greeting();
+  if (read.count > 0) return on_received();
   ++worker().counters.closed_before_hello;
   close(CloseReason::hello_incomplete);
 }
 
+/// Watched only now: a hello that came with the connection is read before the kernel is asked for anything.
 void Session::wait_for_greeting() {
-  client_.async_wait(tcp::socket::wait_read, [self = self()](const error_code& ec) {
-    if (!ec && !self->is_closed_) self->read_greeting();
-  });
+  if (client_.watch(*this)) return close(CloseReason::client_lost);
+  if (client_.is_readable()) client_.tell_again_later();
+}
+
+void Session::on_ready(Socket&) {
+  const auto keep = shared_from_this();
+  const bool is_inspecting = !is_closed_ && backend_ == nullptr;
+  if (is_inspecting && client_.is_readable()) read_greeting();
 }
 
 void Session::on_received() {
@@ -168,11 +175,11 @@ void Session::dial(std::span<const Endpoint> endpoints) {
 }
 
 void Session::on_dialled(Dialer::Outcome outcome) {
-  if (outcome.is_connected) {
+  if (outcome.socket) {
     record_.endpoint = std::move(outcome.endpoint);
     ++record_.endpoint->total;
     ++record_.endpoint->active;
-    return become_relay(std::move(outcome.socket));
+    return become_relay(std::move(*outcome.socket));
   }
   if (outcome.endpoint) record_.tried = outcome.endpoint->address;
   fail_backend(outcome.failure);
@@ -184,25 +191,23 @@ void Session::fail_backend(CloseReason reason) {
   close(reason);
 }
 
-/// The send buffer of a new connection holds far more than a header.
-error_code Session::send_proxy_header(tcp::socket& backend) {
-  error_code ec;
-  if (backend_->proxy_header == ProxyHeaderVersion::none) return ec;
+/// False: it cannot be sent. The send buffer of a new connection holds far more than a header.
+bool Session::send_proxy_header(Socket& backend) {
+  if (backend_->proxy_header == ProxyHeaderVersion::none) return true;
   if (!destination_) {
-    const tcp::endpoint local = client_.local_endpoint(ec);
-    if (ec) return ec;
+    tcp::endpoint local;
+    auto size = static_cast<socklen_t>(local.capacity());
+    if (::getsockname(client_.descriptor(), local.data(), &size) != 0) return false;
+    local.resize(size);
     destination_ = from_asio(local);
   }
   const auto header = encode_proxy_header(backend_->proxy_header, {record_.client, *destination_});
-  const std::size_t sent = backend.write_some(asio::buffer(header), ec);
-  return ec || sent == header.size() ? ec : error_code(asio::error::no_buffer_space);
+  return backend.write(header).count == header.size();
 }
 
-void Session::become_relay(tcp::socket backend) {
-  error_code ec;
-  backend.non_blocking(true, ec);
-  set_tcp_options(backend.native_handle(), worker().options);
-  if (send_proxy_header(backend)) return fail_backend(CloseReason::connect_failed);
+void Session::become_relay(Socket backend) {
+  set_tcp_options(backend.descriptor(), worker().options);
+  if (!send_proxy_header(backend)) return fail_backend(CloseReason::connect_failed);
   is_closed_ = true;
   const auto keep = shared_from_this();
   worker().timers.cancel(deadline_);
@@ -218,7 +223,7 @@ void Session::close(CloseReason reason) {
   const auto keep = shared_from_this();
   worker().timers.cancel(deadline_);
   dialer_.cancel();
-  close_orderly(client_);
+  client_.close();
   finish(reason);
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <boost/asio/ip/tcp.hpp>
 #include <cstdint>
 #include <hcpnet/proxy/proxy_header.hpp>
 #include <memory>
@@ -10,7 +9,7 @@
 #include "proxy/connection.hpp"
 #include "proxy/dialer.hpp"
 #include "proxy/inspector.hpp"
-#include "proxy/sockets.hpp"
+#include "proxy/socket.hpp"
 
 namespace hcpnet::proxy {
 
@@ -24,12 +23,13 @@ namespace hcpnet::proxy {
 /// A listener of ListenerKind::tcp inspects nothing. Deadlines: inspect_timeout from accept on until it is chosen; the
 /// backend's connect_timeout for the look-up of its name, and again for each endpoint. While it connects nobody listens
 /// to the client: the deadline bounds that, and the relay finds out.
-class Session final : public Connection {
+class Session final : public Connection, public SocketUser {
  public:
   Session(std::shared_ptr<Worker> worker, ConnectionRecord record, std::shared_ptr<const Listener> listener,
-          tcp::socket client);
+          Socket client);
   void start();
   void close(CloseReason reason) override;
+  void on_ready(Socket&) override;
 
  private:
   [[nodiscard]] std::shared_ptr<Session> self() { return std::static_pointer_cast<Session>(shared_from_this()); }
@@ -50,11 +50,11 @@ class Session final : public Connection {
   void dial(std::span<const Endpoint> endpoints);
   void on_dialled(Dialer::Outcome outcome);
   void fail_backend(CloseReason reason);
-  [[nodiscard]] error_code send_proxy_header(tcp::socket& backend);
-  void become_relay(tcp::socket backend);
+  [[nodiscard]] bool send_proxy_header(Socket& backend);
+  void become_relay(Socket backend);
 
   std::shared_ptr<const Listener> listener_;
-  tcp::socket client_;
+  Socket client_;
   Inspector inspector_;
   std::vector<std::uint8_t> received_;
   bool expects_header_ = false;

@@ -66,21 +66,6 @@ error_code rebind_to_interface(int socket, const std::string& interface) noexcep
   return {errno, boost::system::system_category()};
 }
 
-void close_with_reset(tcp::socket& socket) {
-  error_code ignored;
-  socket.set_option(asio::socket_base::linger(true, 0), ignored);
-  socket.close(ignored);
-}
-
-void close_orderly(tcp::socket& socket) {
-  error_code ignored;
-  socket.close(ignored);
-}
-
-bool is_reset(const error_code& ec) noexcept {
-  return ec == asio::error::connection_reset || ec == asio::error::broken_pipe;
-}
-
 bool is_local_address(const IpAddress& address) {
   // Only an address of this host can be bound.
   asio::io_context context(1);

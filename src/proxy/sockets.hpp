@@ -34,12 +34,6 @@ enum class PortSharing : std::uint8_t {
 /// The same for a socket that may be bound to another one already, or to none.
 [[nodiscard]] error_code rebind_to_interface(int socket, const std::string& interface) noexcept;
 
-/// Closes with RST instead of FIN: the peer must not take a broken transfer for a complete one (RFC 9293 section 3.6).
-void close_with_reset(tcp::socket& socket);
-void close_orderly(tcp::socket& socket);
-
-/// The peer tore the connection down, as opposed to an error of the network.
-[[nodiscard]] bool is_reset(const error_code& ec) noexcept;
 /// Some interface of this host has the address.
 [[nodiscard]] bool is_local_address(const IpAddress& address);
 

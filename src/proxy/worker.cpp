@@ -22,6 +22,7 @@ Worker::Worker(asio::any_io_executor executor_, EngineOptions options_, std::sha
       options(std::move(options_)),
       shared(std::move(shared_)),
       timers(executor, *options.clock),
+      poller(executor),
       names(std::make_shared<NameCache>(
           options.resolve ? options.resolve : make_default_resolve(executor, *options.clock), timers,
           options.resolve_cache_time)) {}

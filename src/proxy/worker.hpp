@@ -17,6 +17,7 @@
 #include "proxy/close_reason.hpp"
 #include "proxy/name_cache.hpp"
 #include "proxy/pipe_pool.hpp"
+#include "proxy/poller.hpp"
 #include "proxy/shared_state.hpp"
 #include "runtime/timer_queue.hpp"
 
@@ -34,6 +35,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   const EngineOptions options;
   const std::shared_ptr<SharedState> shared;
   runtime::TimerQueue timers;
+  Poller poller;
   BufferPool buffers;
   PipePool pipes;
   BulkMeter bulk;

@@ -16,9 +16,8 @@ TimerQueue::~TimerQueue() {
 
 TimerQueue::Id TimerQueue::at(Time deadline, std::function<void()> callback) {
   const Id id{deadline, next_++};
-  const bool is_first = pending_.empty() || id < pending_.begin()->first;
   pending_.emplace(id, std::move(callback));
-  if (is_first) arm();
+  arm();
   return id;
 }
 
@@ -28,7 +27,9 @@ TimerQueue::Id TimerQueue::after(std::chrono::nanoseconds delay, std::function<v
 
 void TimerQueue::cancel(const Id& id) {
   pending_.erase(id);
-  if (pending_.empty()) timer_.cancel();  // so that an event loop without other work ends
+  if (!pending_.empty()) return;
+  timer_.cancel();  // so that an event loop without other work ends
+  armed_for_ = Time::max();
 }
 
 void TimerQueue::run_due() {
@@ -45,9 +46,15 @@ void TimerQueue::run_due() {
 void TimerQueue::arm() {
   if (pending_.empty()) return;
   if (&clock_ != &system_clock()) return;  // a held clock calls run_due() itself
-  timer_.expires_at(pending_.begin()->first.first);
+  const Time first = pending_.begin()->first.first;
+  if (armed_for_ <= first) return;  // waking up for nothing is cheaper than a system call per deadline
+  armed_for_ = first;
+  timer_.expires_at(first);
   timer_.async_wait([weak = std::weak_ptr(self_)](boost::system::error_code ec) {
-    if (const auto self = weak.lock(); !ec && self && *self) (*self)->run_due();
+    const auto self = weak.lock();
+    if (ec || !self || *self == nullptr) return;
+    (*self)->armed_for_ = Time::max();
+    (*self)->run_due();
   });
 }
 

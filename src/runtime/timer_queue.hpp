@@ -40,6 +40,7 @@ class TimerQueue {
   Clock& clock_;
   boost::asio::steady_timer timer_;
   std::map<Id, std::function<void()>> pending_;
+  Time armed_for_ = Time::max();       ///< when the event loop wakes up; the first deadline may be later
   std::uint64_t next_ = 1;             ///< so that a default Id names no deadline
   std::shared_ptr<TimerQueue*> self_;  ///< emptied by the destructor; late wake-ups find null
 };
