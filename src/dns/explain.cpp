@@ -55,17 +55,20 @@ ExplainStep look_up(const Zone& zone, const Name& name, Type type) {
   return step;
 }
 
-/// Follows aliases as the responder does.
-void walk(const ViewZones& zones, Name name, Type type, std::vector<ExplainStep>& steps) {
-  for (const Zone* zone = zones.find(name); zone != nullptr && steps.size() <= kMaxCnameHops; zone = zones.find(name)) {
+/// Follows aliases as the responder does; returns the name where that ends because no zone owns it.
+std::optional<Name> walk(const ViewZones& zones, Name name, Type type, std::vector<ExplainStep>& steps) {
+  while (steps.size() <= kMaxCnameHops) {
+    const Zone* zone = zones.find(name);
+    if (zone == nullptr) return name;
     steps.push_back(look_up(*zone, name, type));
-    if (steps.back().rule != AnswerRule::alias) return;
+    if (steps.back().rule != AnswerRule::alias) return std::nullopt;
     const auto target = make_name(zone->find(name, type).rrset->rdata.front());
     const bool is_loop =
         !target || std::ranges::any_of(steps, [&](const ExplainStep& s) { return s.name == target->to_string(); });
-    if (is_loop) return;
+    if (is_loop) return std::nullopt;
     name = *target;
   }
+  return std::nullopt;
 }
 
 /// Who is asked for a name of no zone; empty: nobody.
@@ -118,11 +121,13 @@ Result<Explanation> explain(const Config& config, const Name& name, Type type, c
   const View& view = config.views[*position];
   answer.view = view.name;
   answer.prefix = longest_prefix(view, client);
-  walk((*views)[*position], name, type, answer.steps);
-  if (!answer.steps.empty()) return answer;
-  if ((*views)[*position].may_forward(client)) answer.upstreams = upstreams_for(config.forwarding, name);
-  const AnswerRule rule = answer.upstreams.empty() ? AnswerRule::refused : AnswerRule::forwarded;
-  answer.steps.push_back({name.to_string(), {}, rule, {}, {}});
+  const std::optional<Name> unknown = walk((*views)[*position], name, type, answer.steps);
+  if (!unknown) return answer;
+  if ((*views)[*position].may_forward(client)) answer.upstreams = upstreams_for(config.forwarding, *unknown);
+  if (!answer.upstreams.empty())
+    answer.steps.push_back({unknown->to_string(), {}, AnswerRule::forwarded, {}, {}});
+  else if (answer.steps.empty())
+    answer.steps.push_back({unknown->to_string(), {}, AnswerRule::refused, {}, {}});
   return answer;
 }
 
@@ -137,17 +142,16 @@ Result<SimulatedReply> simulate_query(const Config& config, const Message& query
   if (context.view != nullptr) simulated.view = context.view->name();
   std::vector<std::uint8_t> out(kMaxMessageBytes);
   Response response = respond(*bytes, context, out);
-  if (response.verdict == Response::Verdict::forward) {
-    simulated.upstreams = upstreams_for(config.forwarding, query.questions.at(0).name);
-    simulated.is_forwarded = !simulated.upstreams.empty();
-    if (simulated.is_forwarded) return simulated;
-    response.verdict = Response::Verdict::reply;
-    response.bytes = respond_with_error(*bytes, Rcode::refused, context, out);
-  }
-  if (response.verdict != Response::Verdict::reply) return simulated;
-  auto reply = parse_message(ByteView(out).first(response.bytes));
-  if (!reply) return reply.error();
-  simulated.reply = std::move(*reply);
+  if (response.verdict == Response::Verdict::drop) return simulated;
+  if (response.bytes > 0) simulated.reply = parse_message(ByteView(out).first(response.bytes)).value();
+  if (response.verdict == Response::Verdict::reply) return simulated;
+  const Name asked =
+      simulated.reply ? make_name(simulated.reply->answers.back().rdata).value() : query.questions.at(0).name;
+  simulated.upstreams = upstreams_for(config.forwarding, asked);
+  simulated.is_forwarded = !simulated.upstreams.empty();
+  if (simulated.is_forwarded || simulated.reply) return simulated;
+  response.bytes = respond_with_error(*bytes, Rcode::refused, context, out);
+  simulated.reply = parse_message(ByteView(out).first(response.bytes)).value();
   return simulated;
 }
 

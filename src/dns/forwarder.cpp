@@ -275,6 +275,7 @@ void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, R
   trust(upstream);
   counters_->upstreams.on_answer(upstream, timers_->now(), options_.log);
   const Rcode rcode = result->rcode();
+  if (is_referral(*result)) return ask_next(pending);
   if (rcode == Rcode::noerror || rcode == Rcode::nxdomain) return accept(pending, std::move(*result));
   if (rcode == Rcode::formerr && pending->question.has_edns && !result->edns) {
     pending->question.has_edns = false;  // RFC 6891 section 7: it may be older than EDNS
@@ -287,6 +288,7 @@ void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, R
 void Forwarder::accept(const PendingPtr& pending, Message message) {
   const TtlBounds bounds{static_cast<std::uint32_t>(forwarding_.min_ttl.count()),
                          static_cast<std::uint32_t>(forwarding_.max_ttl.count())};
+  keep_what_was_asked(message);
   auto made = StoredReply::make(std::move(message), bounds);
   if (!made) return ask_next(pending);
   const auto reply = std::make_shared<const StoredReply>(std::move(*made));

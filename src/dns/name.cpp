@@ -11,6 +11,9 @@
 namespace hcpnet::dns {
 namespace {
 
+/// What stands for itself in the files of every name server; some take nothing else unescaped.
+constexpr std::string_view kPlain = "-_*/+";
+/// What a backslash alone makes plain.
 constexpr std::string_view kSpecial = ".\\\"();@$";
 
 std::size_t first_label_bytes(ByteView wire) noexcept {
@@ -18,13 +21,16 @@ std::size_t first_label_bytes(ByteView wire) noexcept {
 }
 
 void append_escaped(std::string& text, std::uint8_t byte) {
-  if (byte <= 0x20 || byte >= 0x7f) {
+  const auto character = static_cast<char>(byte);
+  const bool is_special = kSpecial.find(character) != std::string_view::npos;
+  const bool is_alphanumeric = (fold(byte) >= 'a' && fold(byte) <= 'z') || (byte >= '0' && byte <= '9');
+  if (!is_special && !is_alphanumeric && kPlain.find(character) == std::string_view::npos) {
     text += '\\';
     for (const int unit : {100, 10, 1}) text += static_cast<char>('0' + byte / unit % 10);
     return;
   }
-  if (kSpecial.find(static_cast<char>(byte)) != std::string_view::npos) text += '\\';
-  text += static_cast<char>(byte);
+  if (is_special) text += '\\';
+  text += character;
 }
 
 /// One character of a label, after its escape is resolved; takes it from the front of `text`.

@@ -42,7 +42,7 @@ struct Notifier::Pending {
   int attempt = 0;
 };
 
-void Notifier::notify(const Endpoint& secondary, const Zone& zone) {
+void Notifier::notify(const Endpoint& secondary, const std::optional<IpAddress>& from, const Zone& zone) {
   const Key key{secondary, zone.apex()};
   if (const auto known = pending_.find(key); known != pending_.end()) finish(PendingPtr(known->second));
   if (pending_.size() >= kMaxPending) {
@@ -56,6 +56,7 @@ void Notifier::notify(const Endpoint& secondary, const Zone& zone) {
   error_code ec;
   const udp::endpoint to(to_asio(secondary.address), secondary.port);
   pending->socket.open(to.protocol(), ec);
+  if (!ec && from) pending->socket.bind({to_asio(*from), 0}, ec);
   if (!ec) pending->socket.connect(to, ec);  // only its replies are then received
   if (ec) {
     ++counters_.failed;

@@ -6,6 +6,7 @@
 #include <hcpnet/net.hpp>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "dns/random_source.hpp"
@@ -31,7 +32,8 @@ class Notifier : public std::enable_shared_from_this<Notifier> {
   Notifier(boost::asio::any_io_executor executor, std::shared_ptr<runtime::TimerQueue> timers)
       : executor_(std::move(executor)), timers_(std::move(timers)) {}
 
-  void notify(const Endpoint& secondary, const Zone& zone);
+  /// `from`: our own address, by which the secondary knows its primary; nullopt: whichever the kernel takes.
+  void notify(const Endpoint& secondary, const std::optional<IpAddress>& from, const Zone& zone);
   void stop();
   [[nodiscard]] const NotifyCounters& counters() const noexcept { return counters_; }
 

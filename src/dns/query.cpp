@@ -48,8 +48,9 @@ bool read_additional(ByteReader& reader, Query& query) noexcept {
   const ByteReader rdata = reader.sub(reader.u16());
   if (!reader.ok()) return false;
   if (type != Type::opt) return true;
-  if (query.has_edns || !is_root || !read_options(rdata, query)) return false;
+  if (query.has_edns || !is_root) return false;
   query.has_edns = true;
+  if (!read_options(rdata, query)) return false;
   query.dnssec_ok = (ttl & kDnssecOk) != 0;
   query.udp_bytes = std::max(udp_bytes, kMinUdpBytes);
   if ((ttl >> 16 & 0xff) != 0) query.verdict = Rcode::badvers;
@@ -108,12 +109,11 @@ std::optional<DropReason> read_query(ByteView bytes, Query& query) noexcept {
   const Counts counts{reader.u16(), reader.u16(), reader.u16(), reader.u16()};
   if (!reader.ok()) return DropReason::too_short;
   if ((query.flags & flag::kResponse) != 0) return DropReason::is_response;
-  if ((query.flags & flag::kOpcode) != 0) {
-    query.verdict = Rcode::notimp;
-  } else if (!read_sections(reader, counts, query)) {
-    query.verdict = Rcode::formerr;
-    query.question = {};
-    query.has_edns = false;
+  const bool is_sound = read_sections(reader, counts, query);
+  const bool is_query = (query.flags & flag::kOpcode) == 0;  // the sections of others mean something else
+  if (!is_query || !is_sound) {
+    query.verdict = is_query ? Rcode::formerr : Rcode::notimp;
+    query.question = {};  // has_edns stays: who speaks EDNS is answered in it (RFC 6891 section 6.1.1)
     query.cookie = {};
     query.asks_nsid = false;
   } else if (query.verdict == Rcode::noerror && !query.question.empty()) {

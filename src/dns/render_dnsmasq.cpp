@@ -10,6 +10,9 @@
 namespace hcpnet::dns::rendering {
 namespace {
 
+/// What dnsmasq reads as one line of its file, with the end of the line.
+constexpr std::size_t kMaxLineBytes = 1024;
+
 std::string hexadecimal(std::string_view bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
@@ -58,9 +61,15 @@ class ZoneLines {
       else if (set.type == Type::cname)
         text_ += "cname=" + owner + ',' + value.substr(0, value.size() - 1) + ',' + std::to_string(set.ttl) + '\n';
       else
-        text_ +=
-            "dns-rr=" + owner + ',' + std::to_string(static_cast<unsigned>(set.type)) + ',' + hexadecimal(rdata) + '\n';
+        write_any(set, owner, rdata);
     }
+  }
+
+  void write_any(const RRset& set, const std::string& owner, const std::string& rdata) {
+    const std::string line =
+        "dns-rr=" + owner + ',' + std::to_string(static_cast<unsigned>(set.type)) + ',' + hexadecimal(rdata) + '\n';
+    if (line.size() > kMaxLineBytes) return leave_out(set);
+    text_ += line;
   }
 
   /// Whether following the alias never ends, inside this zone or across those of the view.

@@ -5,7 +5,10 @@
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/zone_file.hpp>
+#include <optional>
+#include <utility>
 
+#include "dns/missing_name_server.hpp"
 #include "dns/render_common.hpp"
 
 namespace hcpnet::dns {
@@ -26,11 +29,6 @@ std::uint32_t serial_of(const RRset& soa) {
   return rdata.size() < kSoaNumbersBytes ? 0 : ByteReader(as_bytes(rdata).last(kSoaNumbersBytes)).u32();
 }
 
-bool has_ns(const Zone& zone) {
-  return std::ranges::any_of(zone.rrsets(),
-                             [&](const RRset& set) { return set.type == Type::ns && set.owner == zone.apex(); });
-}
-
 }  // namespace
 
 std::string render_zone_file(const Zone& zone, std::uint32_t serial) {
@@ -39,9 +37,14 @@ std::string render_zone_file(const Zone& zone, std::uint32_t serial) {
     for (const std::string& line : rendering::record_lines(set.owner.to_string(), set, set.ttl)) text += line + '\n';
   };
   add(with_serial(zone.soa(), serial));
-  if (!has_ns(zone)) text += zone.apex().to_string() + ' ' + std::to_string(zone.soa().ttl) + " IN NS localhost.\n";
-  for (const RRset& set : zone.rrsets())
-    if (&set != &zone.soa()) add(set);
+  std::optional<RRset> name_server = missing_name_server(zone);
+  for (const RRset& set : zone.rrsets()) {
+    if (&set == &zone.soa()) continue;
+    // In the place where a reader of this file would find it, so that rendering that gives the same again.
+    if (name_server && (set.type > Type::ns || set.owner != zone.apex())) add(*std::exchange(name_server, {}));
+    add(set);
+  }
+  if (name_server) add(*name_server);
   return text;
 }
 

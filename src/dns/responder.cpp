@@ -55,9 +55,12 @@ class Search {
       name = &target_;
       zone = view_.find(target_);
     }
+    leaves_zones_ = true;
     return Rcode::noerror;
   }
 
+  /// Our aliases end at a name of no zone.
+  [[nodiscard]] bool leaves_zones() const noexcept { return leaves_zones_; }
   [[nodiscard]] ReplyKind kind() const noexcept { return kind_; }
 
  private:
@@ -96,6 +99,7 @@ class Search {
   std::array<const std::uint8_t*, kMaxCnameHops> followed_;
   std::size_t hops_ = 0;
   ReplyKind kind_ = ReplyKind::answer;
+  bool leaves_zones_ = false;
 };
 
 Response reply_with(ReplyWriter& reply, Rcode rcode, CookieState cookie, ReplyKind kind = ReplyKind::error) noexcept {
@@ -144,7 +148,10 @@ Response respond_to(Query& query, const QueryContext& context, std::span<std::ui
   if (zone != nullptr) {
     Search search(query, *context.view, reply);
     const Rcode rcode = search.run(zone);
-    return reply_with(reply, rcode, cookie, search.kind());
+    Response response = reply_with(reply, rcode, cookie, search.kind());
+    if (search.leaves_zones() && context.can_forward && query.recursion_desired())
+      response.verdict = Response::Verdict::forward;
+    return response;
   }
   // RFC 1034 section 4.3.1: only those who ask for recursion get it.
   if (context.can_forward && query.recursion_desired())

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "dns/alias_query.hpp"
 #include "dns/forwarder.hpp"
 #include "dns/notifier.hpp"
 #include "dns/own_addresses.hpp"
@@ -58,11 +59,12 @@ std::shared_ptr<const Zone> find_zone(const Snapshot* in, const std::string& vie
   return nullptr;
 }
 
-/// Gives what has changed since `before` a later serial.
+/// Gives what has changed since `before` a later serial, and zones to be transferred what their secondaries insist on.
 void set_serials(Config& config, const Snapshot* before, std::uint32_t now) {
   if (!config.transfer.is_enabled()) return;
   for (View& view : config.views)
-    for (auto& zone : view.zones) zone = with_current_serial(zone, find_zone(before, view.name, zone->apex()), now);
+    for (auto& zone : view.zones)
+      zone = with_current_serial(with_name_server(zone), find_zone(before, view.name, zone->apex()), now);
 }
 
 /// Building large zones takes several times their memory, in small pieces that the C library keeps for later.
@@ -107,7 +109,10 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   Handled handle(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out) override;
   Handled answer(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out);
   Handled answer_from_cache(ByteView query, Transport transport, std::span<std::uint8_t> out);
+  Handled answer_alias(ByteView query, Transport transport, std::span<std::uint8_t> out, std::size_t bytes);
   std::size_t forward(ByteView query, Transport transport, std::span<std::uint8_t> out, ReplyLater later) override;
+  std::size_t ask_upstream(ByteView bytes, const Query& query, Transport transport, std::span<std::uint8_t> out,
+                           ReplyLater later);
   void on_replies(std::size_t count, std::chrono::nanoseconds time) noexcept override {
     requests.add_replies(count, time);
   }
@@ -121,6 +126,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   Handled handle_transfer(ByteView query, const QueryContext& context, const IpAddress& client,
                           std::span<std::uint8_t> out);
   void notify_of_changes(const Snapshot* before);
+  std::optional<IpAddress> own_address_for(const Endpoint& secondary) const;
   void set_limit(const std::optional<RateLimit>& limit);
   /// nullopt: the reply may be sent, or the query forwarded.
   std::optional<Handled> hold_back(ByteView query, const QueryContext& context, const Response& response,
@@ -154,6 +160,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::uint64_t no_view = 0;
   RequestCounters requests;
   std::optional<QueryRecord> logged;                   ///< of the query that forward() will be called with
+  std::optional<AliasQuery> aliases;                   ///< the same
   std::map<std::string, std::uint64_t> earlier_views;  ///< of snapshots before
   std::array<std::uint64_t, 4> cookie_states{};        ///< by CookieState
   std::uint64_t transfers = 0;
@@ -318,7 +325,10 @@ QueryHandler::Handled Server::Impl::handle(ByteView query, const IpAddress& clie
   if (const auto view = snapshot->views.find(client)) record.view = snapshot->views[*view].name();
   const std::uint64_t hits = forwarding->cache_hits;
   const Handled handled = answer(query, client, transport, out);
-  record.source = handled.bytes == 0 ? "none" : forwarding->cache_hits > hits ? "cache" : "zone";
+  record.source = handled.must_transfer           ? "transfer"
+                  : handled.bytes == 0            ? "none"
+                  : forwarding->cache_hits > hits ? "cache"
+                                                  : "zone";
   if (handled.must_forward)
     logged = record;  // forward() follows at once
   else
@@ -333,6 +343,7 @@ void Server::Impl::log_query(const QueryRecord& record, ByteView query, ByteView
 QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& client, Transport transport,
                                            std::span<std::uint8_t> out) {
   ++queries[static_cast<std::size_t>(transport)];
+  aliases.reset();
   const auto position = snapshot->views.find(client);
   ++(position ? view_queries[*position] : no_view);
   QueryContext context = snapshot->context(position, transport, client);
@@ -350,6 +361,8 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
     return handle_transfer(query, context, client, out);
   if (limiter && response.verdict != Response::Verdict::drop)
     if (const auto held = hold_back(query, context, response, out)) return *held;
+  if (response.verdict == Response::Verdict::forward && response.bytes > 0)
+    return answer_alias(query, transport, out, response.bytes);
   switch (response.verdict) {
     case Response::Verdict::reply:
       ++responses[static_cast<std::size_t>(response.rcode)];
@@ -361,6 +374,25 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
       break;
   }
   return answer_from_cache(query, transport, out);
+}
+
+/// Our part, which is in `out`, ends with an alias of a name that an upstream knows.
+QueryHandler::Handled Server::Impl::answer_alias(ByteView query, Transport transport, std::span<std::uint8_t> out,
+                                                 std::size_t bytes) {
+  AliasQuery alias(query, ByteView(out).first(bytes), transport);
+  if (!snapshot->config.forwarding.is_responsible_for(alias.query().name)) {
+    count_reply(out.first(bytes));
+    return {bytes, false};
+  }
+  std::vector<std::uint8_t> known(kMaxMessageBytes);
+  const std::size_t size = forwarder->answer_from_cache(alias.query(), Transport::tcp, known);
+  if (size == 0) {
+    aliases.emplace(std::move(alias));  // forward() follows at once
+    return {0, true};
+  }
+  const std::size_t whole = alias.complete(ByteView(known).first(size), out);
+  count_reply(out.first(whole));
+  return {whole, false};
 }
 
 QueryHandler::Handled Server::Impl::handle_transfer(ByteView query, const QueryContext& context,
@@ -384,6 +416,15 @@ std::shared_ptr<ZoneTransfer> Server::Impl::begin_transfer(ByteView query, const
   return start_transfer(query, Transport::tcp, snapshot->views[*position], snapshot).transfer;
 }
 
+/// Of the secondary's family, if we listen on one address of it.
+std::optional<IpAddress> Server::Impl::own_address_for(const Endpoint& secondary) const {
+  for (const BoundListener& listener : bound) {
+    const IpAddress& own = listener.bound.address;
+    if (own.is_v4() == secondary.address.is_v4()) return own.is_unspecified() ? std::nullopt : std::optional(own);
+  }
+  return std::nullopt;
+}
+
 /// Each secondary hears of the zones of its own view: those are what it would transfer.
 void Server::Impl::notify_of_changes(const Snapshot* before) {
   for (const Endpoint& secondary : snapshot->config.transfer.notify) {
@@ -392,7 +433,7 @@ void Server::Impl::notify_of_changes(const Snapshot* before) {
     const View& view = snapshot->config.views[*position];
     for (const auto& zone : view.zones)
       if (zone->is_available() && find_zone(before, view.name, zone->apex()) != zone)
-        notifier->notify(secondary, *zone);
+        notifier->notify(secondary, own_address_for(secondary), *zone);
   }
 }
 
@@ -411,6 +452,7 @@ std::optional<QueryHandler::Handled> Server::Impl::hold_back(ByteView query, con
     case RateLimiter::Verdict::shorten:
       break;
   }
+  if (response.kind == ReplyKind::error) return std::nullopt;  // no reply is shorter
   ++rate_shortened;
   const bool has_cookie = response.cookie != CookieState::none;
   ++responses[static_cast<std::size_t>(has_cookie ? Rcode::badcookie : Rcode::noerror)];
@@ -456,10 +498,24 @@ std::size_t Server::Impl::forward(ByteView bytes, Transport transport, std::span
     if (record) log_query(*record, asked, reply);
     later(reply);
   };
-  const std::size_t size = forwarder->ask(bytes, query, transport, out, std::move(counted));
+  const std::size_t size = ask_upstream(bytes, query, transport, out, std::move(counted));
   if (size > 0) count_reply(out.first(size));
   if (size > 0 && record) log_query(*record, bytes, out.first(size));
   return size;
+}
+
+std::size_t Server::Impl::ask_upstream(ByteView bytes, const Query& query, Transport transport,
+                                       std::span<std::uint8_t> out, ReplyLater later) {
+  if (!aliases) return forwarder->ask(bytes, query, transport, out, std::move(later));
+  const auto alias = std::make_shared<AliasQuery>(std::move(*aliases));
+  aliases.reset();
+  const auto completed = [alias, later = std::move(later)](ByteView reply) {
+    std::vector<std::uint8_t> whole(kMaxMessageBytes);
+    later(ByteView(whole).first(alias->complete(reply, whole)));
+  };
+  std::vector<std::uint8_t> at_once(kMaxMessageBytes);
+  const std::size_t size = forwarder->ask(alias->bytes(), alias->query(), Transport::tcp, at_once, completed);
+  return size == 0 ? 0 : alias->complete(ByteView(at_once).first(size), out);
 }
 
 void Server::Impl::count_reply(ByteView reply) noexcept {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <hcpnet/dns/renderer.hpp>
 
+#include "dns/missing_name_server.hpp"
 #include "dns/reply_writer.hpp"
 
 namespace hcpnet::dns {
@@ -133,6 +134,15 @@ std::uint32_t serial_of(const Zone& zone) noexcept {
 bool is_later_serial(std::uint32_t a, std::uint32_t b) noexcept {
   const std::uint32_t ahead = a - b;
   return ahead != 0 && ahead < 0x80000000;
+}
+
+std::shared_ptr<const Zone> with_name_server(const std::shared_ptr<const Zone>& zone) {
+  const auto name_server = missing_name_server(*zone);
+  if (!name_server) return zone;
+  std::vector<RRset> rrsets = zone->rrsets();
+  rrsets.push_back(*name_server);
+  return std::make_shared<const Zone>(zone->apex(), std::move(rrsets), serial_of(*zone),
+                                      zone->is_available() ? Availability::available : Availability::unavailable);
 }
 
 std::shared_ptr<const Zone> with_current_serial(const std::shared_ptr<const Zone>& zone,

@@ -59,6 +59,8 @@ struct TransferStart {
 /// RFC 1982 section 3.2: whether `a` comes after `b`.
 [[nodiscard]] bool is_later_serial(std::uint32_t a, std::uint32_t b) noexcept;
 
+/// The zone, with an NS record where it has none: secondaries such as BIND load no zone without.
+[[nodiscard]] std::shared_ptr<const Zone> with_name_server(const std::shared_ptr<const Zone>& zone);
 /// The zone with a serial by which secondaries notice what changed since `before`, which may be null. `before` itself
 /// where nothing changed. A serial that somebody chose (not 1) stays if it is later than the one before; otherwise it
 /// is `now`, in seconds since 1970, or one more than before if that is later: so it grows over restarts too.

@@ -28,6 +28,50 @@ bool starts_with_question(ByteView rest, ByteView question) noexcept {
 
 }  // namespace
 
+namespace {
+
+constexpr std::size_t kMaxChain = 64;
+
+/// The name asked for, and those that it is an alias of, in whatever order they are told.
+std::vector<Name> names_asked(const Message& reply) {
+  std::vector<Name> names{reply.questions.front().name};
+  for (std::size_t i = 0; i < names.size() && names.size() < kMaxChain; ++i) {
+    for (const Record& record : reply.answers) {
+      if (record.type != Type::cname || record.owner != names[i]) continue;
+      const auto target = make_name(record.rdata);
+      if (target && std::ranges::find(names, *target) == names.end()) names.push_back(*target);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+void keep_what_was_asked(Message& reply) {
+  constexpr Type kDname{39}, kNsec{47}, kNsec3{50}, kRrsig{46};
+  const std::vector<Name> names = names_asked(reply);
+  const auto is_above = [&](const Name& owner) {
+    return std::ranges::any_of(names, [&](const Name& name) { return name.is_below_or_equal(owner); });
+  };
+  std::erase_if(reply.answers, [&](const Record& record) {
+    // An alias of a whole subtree stands above the name (RFC 6672), with its signature.
+    if (record.type == kDname || record.type == kRrsig) return !is_above(record.owner);
+    return std::ranges::find(names, record.owner) == names.end();
+  });
+  std::erase_if(reply.authority, [&](const Record& record) {
+    const bool is_proof = record.type == kNsec || record.type == kNsec3 || record.type == kRrsig;
+    return !is_proof && !is_above(record.owner);
+  });
+  reply.additional.clear();
+}
+
+bool is_referral(const Message& reply) noexcept {
+  return reply.rcode() == Rcode::noerror && reply.answers.empty() &&
+         (reply.flags & (flag::kAuthoritative | flag::kRecursionAvailable)) == 0 &&
+         std::ranges::find(reply.authority, Type::soa, &Record::type) == reply.authority.end() &&
+         std::ranges::find(reply.authority, Type::ns, &Record::type) != reply.authority.end();
+}
+
 std::vector<std::uint8_t> encode_query(const UpstreamQuestion& question) {
   std::vector<std::uint8_t> bytes(kHeaderBytes + question.question.size() + 11);
   ByteWriter writer(bytes);

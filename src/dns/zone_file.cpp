@@ -25,9 +25,13 @@ bool is_word(const ZoneToken& token, std::string_view word) {
   return !token.is_quoted && std::ranges::equal(token.text, word, {}, upper, upper);
 }
 
+/// By name, or by number (RFC 3597 section 5).
+bool is_class_in(const ZoneToken& token) {
+  return is_word(token, "IN") || is_word(token, "CLASS1");
+}
+
 bool is_class(const ZoneToken& token) {
-  if (token.text.size() != 2) return false;
-  return is_word(token, "IN") || is_word(token, "CH") || is_word(token, "HS") || is_word(token, "CS");
+  return is_class_in(token) || is_word(token, "CH") || is_word(token, "HS") || is_word(token, "CS");
 }
 
 std::string printable(std::string_view text) {
@@ -169,7 +173,7 @@ class Parser {
     for (; !rest.empty(); rest = rest.subspan(1)) {
       const ZoneToken& token = rest.front();
       if (!has_class && is_class(token)) {
-        if (!is_word(token, "IN")) return error(token, "zone-class", "only class IN is served", "IN");
+        if (!is_class_in(token)) return error(token, "zone-class", "only class IN is served", "IN");
         has_class = true;
       } else if (!ttl && !token.is_quoted && !token.text.empty() && token.text.front() >= '0' &&
                  token.text.front() <= '9') {

@@ -61,8 +61,7 @@ void Acceptor::accept_waiting() {
   for (int turn = 0; turn < kConnectionsPerTurn && acceptor_.is_open(); ++turn) {
     tcp::endpoint peer;
     auto size = static_cast<socklen_t>(peer.capacity());
-    FileDescriptor client(
-        ::accept4(acceptor_.native_handle(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    FileDescriptor client(::accept4(acceptor_.native_handle(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!client.is_open()) {
       if (errno == EAGAIN) break;
       // One that was given up while it waited is not a lack of anything.

@@ -43,7 +43,8 @@ class Socket {
   void tell_again_later();
   /// Idempotent.
   void close() noexcept;
-  /// Closes with RST instead of FIN: the peer must not take a broken transfer for a complete one (RFC 9293 section 3.6).
+  /// Closes with RST instead of FIN: the peer must not take a broken transfer for a complete one (RFC 9293
+  /// section 3.6).
   void close_with_reset() noexcept;
   void shutdown_send() noexcept;
 

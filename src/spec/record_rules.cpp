@@ -9,9 +9,13 @@
 namespace hcpnet::spec {
 namespace {
 
-/// Types that a zone's own machinery makes, or that are no data (RFC 6895 section 3.1).
+/// Answers for the names below it would have to be made up (RFC 6672), which we do not.
+constexpr std::uint16_t kDname = 39;
+
+/// Types that a zone's own machinery makes or would need, or that are no data (RFC 6895 section 3.1).
 bool is_publishable(dns::Type type) noexcept {
   const auto number = static_cast<std::uint16_t>(type);
+  if (number == kDname) return false;
   return type != dns::Type::soa && type != dns::Type::opt && number != 0 && (number < 128 || number > 255);
 }
 

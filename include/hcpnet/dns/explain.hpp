@@ -23,7 +23,7 @@ enum class AnswerRule : std::uint8_t {
   nxdomain,     ///< the zone has no such name
   referral,     ///< the name is at or below a zone cut: other name servers have its records
   unavailable,  ///< the zone's data is not known now: SERVFAIL
-  forwarded,    ///< no zone of the view owns the name: an upstream is asked
+  forwarded,    ///< no zone of the view owns the name, or what an alias points to: an upstream is asked
   refused,      ///< no zone owns it and nothing is forwarded
   no_view,      ///< the client belongs to no view: REFUSED
 };
@@ -51,7 +51,7 @@ struct Explanation {
 /// What the server would do with a query.
 struct SimulatedReply {
   std::string view;                    ///< empty: the client belongs to none
-  bool is_forwarded = false;           ///< an upstream decides; `reply` is then empty
+  bool is_forwarded = false;           ///< an upstream decides; `reply` has nothing but our aliases that lead there
   std::vector<std::string> upstreams;  ///< as in Explanation
   std::optional<Message> reply;        ///< as over TCP, so nothing is cut off; nullopt also for a query that is dropped
 };

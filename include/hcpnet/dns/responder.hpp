@@ -49,13 +49,15 @@ struct Response {
   Verdict verdict = Verdict::drop;
   DropReason drop_reason = DropReason::too_short;  ///< with Verdict::drop
   Rcode rcode = Rcode::noerror;                    ///< with Verdict::reply
-  std::size_t bytes = 0;                           ///< with Verdict::reply: how much of `out` was written
+  std::size_t bytes = 0;                           ///< how much of `out` was written; see respond()
   ReplyKind kind = ReplyKind::error;               ///< with Verdict::reply
   CookieState cookie = CookieState::none;          ///< with Verdict::reply and Verdict::forward
   Type type{};                                     ///< of the question; 0 where none could be read
 };
 
 /// Answers one query from the zones of a view, or says that it is to be forwarded: a name in no zone, asked with RD.
+/// Where an alias of a zone leads to such a name, `out` holds the aliases, as a reply of their own, and their target is
+/// what is to be forwarded (RFC 1034 section 4.3.2, step 3a).
 ///
 /// `out` has room for kMaxUdpBytes or, over TCP, kMaxMessageBytes. Replies hold whole records only; TC tells that some
 /// are missing. Pure, never throws or allocates; any thread. RFC 1034 4.3.2, 2308, 4592, 6604, 6891, 7873,

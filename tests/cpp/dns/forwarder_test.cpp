@@ -157,6 +157,113 @@ TEST_F(DnsForwarder, NothingInAZoneOfTheViewIsForwarded) {
   EXPECT_EQ(asked(), 0U);
 }
 
+class DnsAlias : public DnsForwarder {
+ protected:
+  void start_with_alias() {
+    Config config = config_with(all_upstreams());
+    config.views[0].zones = {std::make_shared<const Zone>(
+        test::name("blue.example"),
+        std::vector<RRset>{{test::name("out.blue.example"),
+                            Type::cname,
+                            30,
+                            {std::string(as_text(test::name("www.example.net").wire()))}}})};
+    start(std::move(config));
+    client = std::make_unique<UdpClient>(io, bound());
+  }
+};
+
+TEST_F(DnsAlias, ThatLeavesTheZonesIsFollowed) {
+  add(good);
+  start_with_alias();
+  for (const char* from : {"upstream", "cache"}) {
+    const Message reply = ask("OUT.blue.example");
+    EXPECT_EQ(reply.flags,
+              flag::kResponse | flag::kAuthoritative | flag::kRecursionDesired | flag::kRecursionAvailable);
+    ASSERT_EQ(reply.answers.size(), 2U) << from;
+    EXPECT_EQ(reply.answers[0].type, Type::cname);
+    EXPECT_EQ(reply.answers[1].owner, test::name("www.example.net"));
+    EXPECT_EQ(addresses(reply), kGood);
+    EXPECT_EQ(reply.questions.at(0).name.to_string(), "OUT.blue.example.");
+  }
+  EXPECT_EQ(asked(), 1U);
+  EXPECT_EQ(upstreams[0]->asked[0].query.questions.at(0).name, test::name("www.example.net"));
+  EXPECT_EQ(addresses(ask("www.example.net")), kGood) << "not taken for an alias any more";
+
+  TcpClient stream(io, bound());
+  stream.send(TcpClient::frame(make_query("out.blue.example", Type::a)));
+  EXPECT_EQ(addresses(stream.receive().value()), kGood);
+  Message edns = make_query("out.blue.example", Type::aaaa);
+  edns.edns = Edns{};
+  EXPECT_TRUE(ask(edns).edns.has_value());
+  edns.flags = 0;
+  EXPECT_EQ(ask(edns).answers.size(), 1U) << "recursion is not wanted";
+}
+
+TEST_F(DnsAlias, ToldWithWhatBecameOfItsTarget) {
+  Rcode rcode = Rcode::nxdomain;
+  add([&](const Asked& query) { return reply_with_code(query.query, rcode); });
+  start_with_alias();
+  Message reply = ask("out.blue.example");
+  EXPECT_EQ(reply.rcode(), Rcode::nxdomain) << "that of the last name (RFC 6604)";
+  EXPECT_EQ(reply.answers.size(), 1U);
+  rcode = Rcode::servfail;
+  reply = ask("out.blue.example");
+  EXPECT_EQ(reply.rcode(), Rcode::servfail);
+  EXPECT_EQ(reply.answers.size(), 1U);
+}
+
+TEST_F(DnsAlias, MoreThanTheClientTakesIsAskedForOverTcp) {
+  const std::vector<std::string> many(60, "192.0.2.1");
+  add([&](const Asked& query) { return reply_with(query.query, many); });
+  start_with_alias();
+  const Message cut = ask("out.blue.example");
+  EXPECT_NE(cut.flags & flag::kTruncated, 0);
+  EXPECT_EQ(cut.answers.size(), 1U);
+  TcpClient stream(io, bound());
+  stream.send(TcpClient::frame(make_query("out.blue.example", Type::a)));
+  EXPECT_EQ(stream.receive().value().answers.size(), 61U);
+}
+
+TEST_F(DnsForwarder, WhatWasNotAskedForIsNotPassedOn) {
+  add([](const Asked& asked) {
+    const auto record = [](std::string_view owner, Type type, std::string rdata) {
+      return Record{test::name(owner), type, kClassIn, 60, std::move(rdata)};
+    };
+    const std::string evil = "\x06\x06\x06\x06";
+    const auto wire = [](std::string_view text) { return std::string(as_text(test::name(text).wire())); };
+    Message reply = asked.query;
+    reply.flags |= flag::kResponse | flag::kRecursionAvailable;
+    reply.answers = {record("target.example.org", Type::a, "\x0a\x01\x01\x01"), record("victim.test", Type::a, evil),
+                     record("www.example.net", Type::cname, wire("Target.example.org"))};
+    reply.authority = {record("example.org", Type::ns, wire("ns.example.org")),
+                       record("victim.test", Type::ns, wire("ns.victim.test"))};
+    reply.additional = {record("victim.test", Type::a, evil)};
+    reply.edns.reset();
+    return encode_message(reply).value();
+  });
+  start_forwarding();
+  const Message reply = ask();
+  ASSERT_EQ(reply.answers.size(), 2U);
+  EXPECT_EQ(addresses(reply), std::vector<std::string>{"10.1.1.1"});
+  ASSERT_EQ(reply.authority.size(), 1U);
+  EXPECT_EQ(reply.authority[0].owner, test::name("example.org"));
+  EXPECT_TRUE(reply.additional.empty());
+}
+
+TEST_F(DnsForwarder, AReferralIsNoAnswer) {
+  add([](const Asked& asked) {
+    Message reply = asked.query;
+    reply.flags |= flag::kResponse;
+    reply.authority = {
+        {test::name("."), Type::ns, kClassIn, 60, std::string(as_text(test::name("a.root.test").wire()))}};
+    return encode_message(reply).value();
+  });
+  add(good);
+  start_forwarding();
+  EXPECT_EQ(addresses(ask()), kGood);
+  EXPECT_EQ(asked(0), 1U);
+}
+
 TEST_F(DnsForwarder, EachQueryHasAnIdAndAPortOfItsOwn) {
   add(good);
   start_forwarding();

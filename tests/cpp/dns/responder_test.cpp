@@ -244,8 +244,36 @@ TEST_F(DnsResponder, ABrokenMessageIsAFormatError) {
         "0000 0000 0001 0000 0000 0001" + question + "00 0029 1000 00000000 0003 000a05"}) {
     const auto reply = answer(from_hex(hex), context);
     EXPECT_EQ(reply.message.rcode(), Rcode::formerr) << hex;
-    EXPECT_EQ(reply.bytes.size(), kHeaderBytes);
+    EXPECT_TRUE(reply.message.questions.empty());
+    // RFC 6891 section 6.1.1: who speaks EDNS is answered in it, as far as it could be read.
+    const bool has_opt =
+        hex.find("0029") != std::string::npos && hex.find("0001 0000 0000" + question) == std::string::npos;
+    EXPECT_EQ(reply.message.edns.has_value(), has_opt) << hex;
   }
+}
+
+TEST_F(DnsResponder, OtherOpcodesAreNotImplementedInEdnsToo) {
+  Message query = make_query("api.blue.example", Type::a);
+  query.edns = Edns{};
+  for (const int opcode : {1, 2, 4, 5, 15}) {
+    query.flags = static_cast<std::uint16_t>(opcode << 11);
+    const auto reply = answer(query, context);
+    EXPECT_EQ(reply.message.rcode(), Rcode::notimp) << opcode;
+    EXPECT_TRUE(reply.message.edns.has_value()) << opcode;
+  }
+}
+
+TEST_F(DnsResponder, AnAliasOfANameOfNoZoneGoesOnWithAnUpstream) {
+  Message query = make_query("out.blue.example", Type::a);
+  EXPECT_EQ(answer(query, context).response.verdict, Verdict::reply) << "nothing is forwarded";
+  context.can_forward = true;
+  const auto begun = answer(query, context);
+  EXPECT_EQ(begun.response.verdict, Verdict::forward);
+  EXPECT_EQ(parse_message(begun.bytes).value().answers.at(0).rdata, wire("www.example.net"));
+  EXPECT_EQ(answer(make_query("out.blue.example", Type::cname), context).response.verdict, Verdict::reply);
+  EXPECT_EQ(answer(make_query("www.blue.example", Type::a), context).response.verdict, Verdict::reply);
+  query.flags = 0;
+  EXPECT_EQ(answer(query, context).response.verdict, Verdict::reply) << "recursion is not wanted";
 }
 
 TEST_F(DnsResponder, EveryPrefixAndByteChangeIsAnsweredWellOrDropped) {

@@ -21,10 +21,8 @@ class TransferPeers : public testing::Test {
     std::vector<RRset> rrsets{test::a_record("api.blue.example", address)};
     for (int i = 0; i < 3000; ++i)
       rrsets.push_back(test::a_record("h" + std::to_string(i) + ".blue.example", "10.0.0.1"));
-    rrsets.push_back(
-        {test::name("blue.example"), Type::ns, 30, {std::string(as_text(test::name("api.blue.example").wire()))}});
     Config made;
-    made.listeners = {Endpoint{Ipv4(127, 0, 0, 1), 53}};
+    made.listeners = {Endpoint{Ipv4(127, 0, 0, 5), 53}};
     made.views = {test::view_of({std::make_shared<const Zone>(test::name("blue.example"), std::move(rrsets))})};
     made.transfer = {{test::cidr("127.0.0.1/32")}, std::move(notify)};
     return made;
@@ -66,7 +64,7 @@ TEST_F(TransferPeers, DigAndKdigGetTheWholeZone) {
   start(config("192.0.2.4"));
   for (const std::string client : {"dig", "kdig"}) {
     if (test::is_missing(client)) FAIL() << client << " is not installed";
-    const std::string at = client + " @127.0.0.1 -p " + port + " +timeout=5 ";
+    const std::string at = client + " -b 127.0.0.1 @127.0.0.5 -p " + port + " +timeout=5 ";
     const std::string zone = test::run(at + "blue.example AXFR").output;
     EXPECT_EQ(count(zone, "10.0.0.1"), 3000U) << client;
     EXPECT_EQ(count(zone, "SOA"), 2U) << client;
@@ -82,37 +80,68 @@ TEST_F(TransferPeers, DigAndKdigGetTheWholeZone) {
 TEST_F(TransferPeers, OthersAreRefused) {
   if (test::is_missing("dig")) FAIL() << "dig is not installed";
   start(config("192.0.2.4"));
-  const std::string text = test::run("dig -b 127.0.0.2 @127.0.0.1 -p " + port + " +timeout=5 blue.example AXFR").output;
+  const std::string text = test::run("dig -b 127.0.0.2 @127.0.0.5 -p " + port + " +timeout=5 blue.example AXFR").output;
   EXPECT_NE(text.find("Transfer failed"), std::string::npos) << text;
   EXPECT_EQ(on_loop([&] { return server->stats().dropped.at("transfer_refused"); }), 1U);
 }
 
-TEST_F(TransferPeers, ASecondaryFollowsOnNotify) {
+/// A real secondary that takes notices from the primary's own address alone, and zones as its makers think right.
+class Secondaries : public TransferPeers {
+ protected:
+  /// Runs `command`, whose file `text` makes it a secondary at `at`.
+  void follow(const Endpoint& at, const std::string& file, const std::string& text,
+              const std::vector<std::string>& command) {
+    folder.write(file, text);
+    test::Child child(command, folder.path() + "/log");
+    test::PlainClient client(at);
+    const Message query = test::make_query("api.blue.example", Type::a);
+    ASSERT_TRUE(client.wait_until_answers(query)) << folder.read("log");
+    const auto asked = [&] {
+      return test::addresses(client.ask(encode_message(query).value(), Transport::udp).value());
+    };
+    const auto wait_for = [&](const std::string& address) {
+      const auto end = std::chrono::steady_clock::now() + test::kPatience;
+      while (asked() != std::vector<std::string>{address} && std::chrono::steady_clock::now() < end) {
+      }
+      EXPECT_EQ(asked(), std::vector<std::string>{address}) << folder.read("log");
+    };
+    wait_for("192.0.2.4");
+    // The SOA says that a secondary looks once an hour: only NOTIFY makes it look now.
+    on_loop([&] { server->replace(config("192.0.2.5", {at})); });
+    wait_for("192.0.2.5");
+  }
+
+  test::Folder folder{"secondary"};
+};
+
+TEST_F(Secondaries, KnotFollowsOnNotify) {
   if (test::is_missing("knotd")) FAIL() << "knotd is not installed";
   const Endpoint at = test::free_endpoint();
   start(config("192.0.2.4", {at}));
-  test::Folder folder("secondary");
-  folder.write(
-      "knot.conf",
-      "server:\n  rundir: " + folder.path() + "\n  listen: 127.0.0.1@" + std::to_string(at.port) +
-          "\n  udp-workers: 1\n  tcp-workers: 1\n  background-workers: 1\ndatabase:\n  storage: " + folder.path() +
-          "\nlog:\n  - target: stderr\n    any: info\nremote:\n  - id: primary\n    address: 127.0.0.1@" + port +
-          "\nacl:\n  - id: notify\n    address: 127.0.0.1\n    action: notify\nzone:\n  - domain: blue.example\n"
-          "    storage: " +
-          folder.path() + "\n    master: primary\n    acl: notify\n");
-  test::Child knot({"knotd", "-c", folder.path() + "/knot.conf"}, folder.path() + "/log");
-  test::PlainClient client(at);
-  const Message query = test::make_query("api.blue.example", Type::a);
-  ASSERT_TRUE(client.wait_until_answers(query)) << folder.read("log");
-  const auto asked = [&] { return test::addresses(client.ask(encode_message(query).value(), Transport::udp).value()); };
-  EXPECT_EQ(asked(), std::vector<std::string>{"192.0.2.4"});
+  follow(at, "knot.conf",
+         "server:\n  rundir: " + folder.path() + "\n  listen: 127.0.0.1@" + std::to_string(at.port) +
+             "\n  udp-workers: 1\n  tcp-workers: 1\n  background-workers: 1\ndatabase:\n  storage: " + folder.path() +
+             "\nlog:\n  - target: stderr\n    any: info\nremote:\n  - id: primary\n    address: 127.0.0.5@" + port +
+             "\n    via: 127.0.0.1\nacl:\n  - id: notify\n    address: 127.0.0.5\n    action: notify\nzone:\n"
+             "  - domain: blue.example\n    storage: " +
+             folder.path() + "\n    master: primary\n    acl: notify\n",
+         {"knotd", "-c", folder.path() + "/knot.conf"});
+}
 
-  // The SOA says that a secondary looks once an hour: only NOTIFY makes it look now.
-  on_loop([&] { server->replace(config("192.0.2.5", {at})); });
-  const auto end = std::chrono::steady_clock::now() + test::kPatience;
-  while (asked() != std::vector<std::string>{"192.0.2.5"} && std::chrono::steady_clock::now() < end) {
-  }
-  EXPECT_EQ(asked(), std::vector<std::string>{"192.0.2.5"}) << folder.read("log");
+TEST_F(Secondaries, BindFollowsOnNotify) {
+  if (test::is_missing("named")) FAIL() << "named is not installed";
+  const Endpoint at = test::free_endpoint();
+  start(config("192.0.2.4", {at}));
+  follow(at, "named.conf",
+         "options {\n  directory \"" + folder.path() +
+             "\";\n  pid-file none;\n  session-keyfile none;\n"
+             "  listen-on port " +
+             std::to_string(at.port) +
+             " { 127.0.0.1; };\n  listen-on-v6 { none; };\n"
+             "  recursion no;\n  dnssec-validation no;\n  notify no;\n};\ncontrols { };\n"
+             "zone \"blue.example\" {\n  type secondary;\n  primaries { 127.0.0.5 port " +
+             port + "; };\n  transfer-source 127.0.0.1;\n  file \"blue.example\";\n};\n",
+         {"named", "-g", "-c", folder.path() + "/named.conf"});
 }
 
 class Notifications : public test::DnsServerTest {};

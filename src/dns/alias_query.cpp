@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dns/alias_query.hpp"
+
+#include <algorithm>
+#include <hcpnet/dns/message.hpp>
+#include <iterator>
+
+namespace hcpnet::dns {
+
+AliasQuery::AliasQuery(ByteView query, ByteView aliases, Transport transport)
+    : aliases_(aliases.begin(), aliases.end()) {
+  static_cast<void>(read_query(query, query_));  // respond() has read it before
+  max_bytes_ = query_.max_reply_bytes(transport);
+  Message target;
+  target.id = query_.id;
+  target.flags = query_.flags & (flag::kRecursionDesired | flag::kCheckingDisabled);
+  target.questions = {{make_name(parse_message(aliases).value().answers.back().rdata).value(), query_.type, kClassIn}};
+  if (query_.has_edns) target.edns.emplace().dnssec_ok = query_.dnssec_ok;
+  question_ = encode_message(target).value();
+  query_ = {};
+  static_cast<void>(read_query(question_, query_));
+}
+
+std::size_t AliasQuery::complete(ByteView reply, std::span<std::uint8_t> out) const {
+  Message whole = parse_message(aliases_).value();
+  if (auto rest = parse_message(reply)) {
+    std::ranges::move(rest->answers, std::back_inserter(whole.answers));
+    whole.authority = std::move(rest->authority);
+    whole.flags = static_cast<std::uint16_t>((whole.flags & ~flag::kRcode) | (rest->flags & flag::kRcode));
+  }
+  const auto bytes = encode_message(whole);
+  if (bytes && bytes->size() <= std::min(max_bytes_, out.size())) {
+    std::ranges::copy(*bytes, out.begin());
+    return bytes->size();
+  }
+  std::ranges::copy(aliases_, out.begin());
+  out[2] |= flag::kTruncated >> 8;
+  return aliases_.size();
+}
+
+}  // namespace hcpnet::dns
