@@ -12,7 +12,7 @@ namespace hcpnet::dns {
 namespace {
 
 /// What stands for itself in the files of every name server; some take nothing else unescaped.
-constexpr std::string_view kPlain = "-_*/+";
+constexpr std::string_view kPlain = "-_*/";
 /// What a backslash alone makes plain.
 constexpr std::string_view kSpecial = ".\\\"();@$";
 

@@ -48,22 +48,30 @@ bool read_additional(ByteReader& reader, Query& query) noexcept {
   const ByteReader rdata = reader.sub(reader.u16());
   if (!reader.ok()) return false;
   if (type != Type::opt) return true;
-  if (query.has_edns || !is_root) return false;
+  if (query.has_edns || !is_root) {
+    query.format_error = FormatError::misplaced_opt;
+    return false;
+  }
   query.has_edns = true;
-  if (!read_options(rdata, query)) return false;
+  if (!read_options(rdata, query)) {
+    query.format_error = FormatError::option;
+    return false;
+  }
   query.dnssec_ok = (ttl & kDnssecOk) != 0;
   query.udp_bytes = std::max(udp_bytes, kMinUdpBytes);
   if ((ttl >> 16 & 0xff) != 0) query.verdict = Rcode::badvers;
   return true;
 }
 
-bool skip_records(ByteReader& reader, std::uint32_t count) noexcept {
+bool skip_records(ByteReader& reader, std::uint32_t count, Query& query) noexcept {
   for (; count > 0 && reader.ok(); --count) {
     skip_name(reader);
     const Type type{reader.u16()};
     reader.skip(6);
     reader.skip(reader.u16());
-    if (type == Type::opt) return false;  // belongs into the additional section
+    if (type != Type::opt) continue;
+    query.format_error = FormatError::misplaced_opt;
+    return false;
   }
   return reader.ok();
 }
@@ -83,11 +91,18 @@ bool read_question(ByteReader& reader, Query& query) noexcept {
 
 /// RFC 9619: one question. RFC 7873 section 5.4: or none, which asks for a cookie alone.
 bool read_sections(ByteReader& reader, const Counts& counts, Query& query) noexcept {
+  query.format_error = FormatError::question;
   if (counts.questions > 1 || (counts.questions == 1 && !read_question(reader, query))) return false;
-  if (!skip_records(reader, std::uint32_t{counts.answers} + counts.authority)) return false;
+  query.format_error = FormatError::record;
+  if (!skip_records(reader, std::uint32_t{counts.answers} + counts.authority, query)) return false;
   for (int i = 0; i < counts.additional; ++i)
     if (!read_additional(reader, query)) return false;
-  return reader.at_end() && (counts.questions == 1 || !query.cookie.empty());
+  query.format_error = FormatError::trailing_bytes;
+  if (!reader.at_end()) return false;
+  query.format_error = FormatError::question;
+  if (counts.questions == 0 && query.cookie.empty()) return false;
+  query.format_error = FormatError::none;
+  return true;
 }
 
 /// Types and classes that are not about data of a zone.

@@ -26,6 +26,7 @@ struct Query {
   ByteView cookie;                         ///< data of the first COOKIE option
   ByteView reply_options;                  ///< what the OPT record of the reply is to hold
   std::uint16_t udp_bytes = kMinUdpBytes;  ///< what the client takes over UDP, 512 or more
+  FormatError format_error = FormatError::none;
   Rcode verdict = Rcode::noerror;  ///< an error that the message alone decides, whoever asks and whatever is known
 
   [[nodiscard]] bool recursion_desired() const noexcept { return (flags & flag::kRecursionDesired) != 0; }

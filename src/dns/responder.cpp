@@ -120,6 +120,24 @@ Response tell_identity(ReplyWriter& reply, std::string_view text, CookieState co
 
 }  // namespace
 
+std::string_view to_string(FormatError error) noexcept {
+  switch (error) {
+    case FormatError::none:
+      return "none";
+    case FormatError::question:
+      return "question";
+    case FormatError::record:
+      return "record";
+    case FormatError::misplaced_opt:
+      return "misplaced_opt";
+    case FormatError::option:
+      return "option";
+    case FormatError::trailing_bytes:
+      return "trailing_bytes";
+  }
+  return "unknown";
+}
+
 std::string_view to_string(DropReason reason) noexcept {
   switch (reason) {
     case DropReason::too_short:
@@ -166,6 +184,7 @@ Response respond(ByteView bytes, const QueryContext& context, std::span<std::uin
   if (const auto reason = read_query(bytes, query)) return {Response::Verdict::drop, *reason};
   Response response = respond_to(query, context, out);
   response.type = query.type;
+  if (response.rcode == Rcode::formerr) response.format_error = query.format_error;
   return response;
 }
 

@@ -156,6 +156,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::array<std::uint64_t, 2> queries{};     ///< by Transport
   std::array<std::uint64_t, 32> responses{};  ///< by RCODE; BADCOOKIE, 23, is the largest we send
   std::array<std::uint64_t, kDropReasons> dropped{};
+  std::array<std::uint64_t, kFormatErrors> format_errors{};
   std::vector<std::uint64_t> view_queries;  ///< by position in the snapshot
   std::uint64_t no_view = 0;
   RequestCounters requests;
@@ -366,6 +367,7 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
   switch (response.verdict) {
     case Response::Verdict::reply:
       ++responses[static_cast<std::size_t>(response.rcode)];
+      ++format_errors[static_cast<std::size_t>(response.format_error)];
       return {response.bytes, false};
     case Response::Verdict::drop:
       ++dropped[static_cast<std::size_t>(response.drop_reason)];
@@ -547,6 +549,9 @@ ServerStats Server::Impl::stats() const {
   if (no_view + total.no_view > 0) stats.by_view[""] = no_view + total.no_view;
   for (std::size_t i = 0; i < dropped.size(); ++i)
     stats.dropped[std::string(to_string(static_cast<DropReason>(i)))] = dropped[i] + total.dropped[i];
+  for (std::size_t i = 1; i < format_errors.size(); ++i)
+    stats.format_errors[std::string(to_string(static_cast<FormatError>(i)))] =
+        format_errors[i] + total.format_errors[i];
   stats.dropped["oversize"] = oversize + total.oversize;
   stats.dropped["send_failed"] = send_failures + total.send_failures;
   stats.dropped["handover_limit"] = total.handover_refused;

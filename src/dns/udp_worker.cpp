@@ -48,6 +48,7 @@ WorkerCounters& operator+=(WorkerCounters& sum, const WorkerCounters& more) {
   sum.queries += more.queries;
   add(sum.responses, more.responses);
   add(sum.dropped, more.dropped);
+  add(sum.format_errors, more.format_errors);
   add(sum.views, more.views);
   sum.no_view += more.no_view;
   sum.oversize += more.oversize;
@@ -112,6 +113,7 @@ QueryHandler::Handled UdpWorker::handle(ByteView query, const IpAddress& client,
     return {};
   }
   ++counters_.responses[static_cast<std::size_t>(response.rcode)];
+  ++counters_.format_errors[static_cast<std::size_t>(response.format_error)];
   return {response.bytes, false};
 }
 

@@ -25,6 +25,7 @@ struct WorkerCounters {
   std::uint64_t queries = 0;
   std::array<std::uint64_t, 32> responses{};  ///< by RCODE
   std::array<std::uint64_t, kDropReasons> dropped{};
+  std::array<std::uint64_t, kFormatErrors> format_errors{};
   std::vector<std::uint64_t> views;  ///< by position in the snapshot
   std::uint64_t no_view = 0;
   std::uint64_t oversize = 0;

@@ -55,7 +55,8 @@ void add_coredns_names(Page& page, const std::map<std::string, dns::ServerStats>
 }  // namespace
 
 void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers) {
-  Values queries, responses, views, dropped, forwarded, failures, hits, entries, pending, cookies, transfers, notifies;
+  Values queries, responses, views, dropped, forwarded, failures, hits, entries, pending, cookies, transfers, notifies,
+      malformed;
   for (const auto& [owner, s] : servers) {
     const Labels server{{"server", owner}};
     queries.push_back({{{"server", owner}, {"proto", "udp"}}, s.queries_udp});
@@ -63,6 +64,7 @@ void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers)
     append(responses, by("rcode", s.responses, server));
     append(views, by("view", s.by_view, server));
     append(dropped, by("reason", s.dropped, server));
+    append(malformed, by("reason", s.format_errors, server));
     forwarded.push_back({server, s.forwarded});
     failures.push_back({server, s.forward_failures});
     hits.push_back({server, s.cache_hits});
@@ -79,6 +81,7 @@ void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers)
   page.counter("hcpnet_dns_queries_total", "Queries received.", queries);
   page.counter("hcpnet_dns_responses_total", "Responses sent, by RCODE.", responses);
   page.counter("hcpnet_dns_view_queries_total", "Queries by the view that answered.", views);
+  page.counter("hcpnet_dns_format_errors_total", "Queries answered FORMERR, by what was wrong with them.", malformed);
   page.counter("hcpnet_dns_dropped_total", "Messages not answered, by reason.", dropped);
   page.counter("hcpnet_dns_forwarded_total", "Queries forwarded to an upstream.", forwarded);
   page.counter("hcpnet_dns_forward_failures_total", "Forwarded queries that no upstream answered.", failures);

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """hcpnet.dns."""
 
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
 import hcpnet
 import pytest
-from hcpnet.dns import explain, next_serial, parse_zone_file, render, render_zone_file
+from hcpnet.dns import explain, next_serial, parse_hosts_file, parse_zone_file, query, render, render_zone_file
 
 NETWORK = {
     "network.yaml": """
@@ -37,6 +37,36 @@ def test_zone_file_errors_have_lines() -> None:
     assert [(d.line, d.code) for d in error.value.diagnostics] == [(4, "zone-rdata")]
     with pytest.raises(ValueError, match="domain name"):
         parse_zone_file("z", ZONE, "a..b")
+
+
+def test_an_apex_with_an_address_is_rendered_the_same_again() -> None:
+    zone = parse_zone_file("z", ZONE + "@ 30 IN A 192.0.2.1\n@ 30 IN TXT t\n")
+    text = render_zone_file(zone, 8)
+    assert "a.test. 30 IN NS localhost.\n" in text
+    assert render_zone_file(parse_zone_file("again", text), 8) == text
+
+
+def test_hosts_file() -> None:
+    assert parse_hosts_file("h", "192.0.2.1 a.test b # c\n::1 localhost\n") == [
+        (IPv4Address("192.0.2.1"), ["a.test.", "b."]),
+        (IPv6Address("::1"), ["localhost."]),
+    ]
+    with pytest.raises(hcpnet.SpecError) as error:
+        parse_hosts_file("h", "192.0.2.1 a\n192.0.2 b\n")
+    assert [d.line for d in error.value.diagnostics] == [2]
+
+
+def test_query() -> None:
+    (found,) = query(NETWORK, "api.blue.example.com", "192.0.2.101")
+    assert (found.server, found.view, found.rcode) == ("clusters/vlan", "vlan", "NOERROR")
+    assert found.answers == ["api.blue.example.com. 30 IN A 192.0.2.4"]
+    (found,) = query(NETWORK, "nope.blue.example.com", IPv4Address("198.51.100.1"), "AAAA")
+    assert (found.view, found.rcode, found.answers, found.upstreams) == ("pod", "NXDOMAIN", [], [])
+    assert "SOA" in found.authority[0]
+    (found,) = query(NETWORK, "www.example.org", "192.0.2.101")
+    assert found.rcode == "REFUSED"
+    with pytest.raises(ValueError, match="type"):
+        query(NETWORK, "x", "192.0.2.101", "NOPE")
 
 
 def test_next_serial() -> None:

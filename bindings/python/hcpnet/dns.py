@@ -2,6 +2,7 @@
 """Zones and counters of DNS; zone files, and the configuration of other servers."""
 
 from hcpnet._core.dns import (
+    Answer,
     ExplainStep,
     Explanation,
     RRset,
@@ -9,12 +10,15 @@ from hcpnet._core.dns import (
     Zone,
     explain,
     next_serial,
+    parse_hosts_file,
     parse_zone_file,
+    query,
     render,
     render_zone_file,
 )
 
 __all__ = [
+    "Answer",
     "ExplainStep",
     "Explanation",
     "RRset",
@@ -22,7 +26,9 @@ __all__ = [
     "Zone",
     "explain",
     "next_serial",
+    "parse_hosts_file",
     "parse_zone_file",
+    "query",
     "render",
     "render_zone_file",
 ]

@@ -44,6 +44,8 @@ void bind_dns(py::module_& parent) {
       .def_readonly("responses", &ServerStats::responses, "dict[str, int]: by RCODE name, such as \"NXDOMAIN\".")
       .def_readonly("by_view", &ServerStats::by_view, "dict[str, int]: queries by view.")
       .def_readonly("dropped", &ServerStats::dropped, "dict[str, int]: by reason.")
+      .def_readonly("format_errors", &ServerStats::format_errors,
+                    "dict[str, int]: queries answered FORMERR, by what was wrong with them.")
       .def_readonly("cookies", &ServerStats::cookies,
                     "dict[str, int]: queries by what their cookie was: \"client_only\", \"invalid\", \"valid\".")
       .def_readonly("transfers", &ServerStats::transfers, "int: zone transfers begun.")

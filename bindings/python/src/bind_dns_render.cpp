@@ -58,6 +58,70 @@ py::list explain_servers(const py::dict& texts, const std::string& name, const I
   return all;
 }
 
+/// What `hcpnet dns query` shows.
+struct Answer {
+  std::string server;
+  SimulatedReply reply;
+};
+
+std::vector<std::string> lines_of(const std::vector<Record>& records) {
+  std::vector<std::string> lines;
+  for (const Record& r : records)
+    lines.push_back(r.owner.to_string() + ' ' + std::to_string(r.ttl) + " IN " + to_string(r.type) + ' ' +
+                    rdata_to_string(r.type, r.rdata));
+  return lines;
+}
+
+std::vector<Answer> query_servers(const py::dict& texts, const std::string& name, const IpAddress& client,
+                                  const std::string& type_text, const py::dict& observed) {
+  const auto type = parse_type(type_text);
+  if (!type) throw py::value_error("'" + type_text + "' is not a type of record");
+  Message query;
+  query.flags = flag::kRecursionDesired;
+  query.questions = {{name_of(name), *type, kClassIn}};
+  std::vector<Answer> all;
+  for (const DnsServerConfig& server : servers_of(texts, observed))
+    all.push_back({server.owner, simulate_query(server.config, query, client).value()});
+  return all;
+}
+
+void bind_query(py::module_& m) {
+  py::class_<Answer>(m, "Answer", "What one DNS server of a set says.")
+      .def_readonly("server", &Answer::server, "str: \"namespace/name\" of the object that describes it.")
+      .def_property_readonly(
+          "view", [](const Answer& a) { return a.reply.view; }, "str: empty when the client belongs to none.")
+      .def_property_readonly(
+          "rcode", [](const Answer& a) { return a.reply.reply ? to_string(a.reply.reply->rcode()) : std::string(); },
+          "str: such as \"NXDOMAIN\"; empty when an upstream decides.")
+      .def_property_readonly(
+          "answers",
+          [](const Answer& a) { return a.reply.reply ? lines_of(a.reply.reply->answers) : std::vector<std::string>(); },
+          "list[str]: records, as lines of a zone file.")
+      .def_property_readonly(
+          "authority",
+          [](const Answer& a) {
+            return a.reply.reply ? lines_of(a.reply.reply->authority) : std::vector<std::string>();
+          },
+          "list[str]: the SOA of what is not there, or the name servers of a referral.")
+      .def_property_readonly(
+          "upstreams", [](const Answer& a) { return a.reply.upstreams; },
+          "list[str]: who is asked for the name, or for what an alias in `answers` points to.");
+  m.def("query", &query_servers, py::arg("texts"), py::arg("name"), py::arg("client"), py::arg("type") = "A",
+        py::arg("observed") = py::dict(), R"doc(Answer a query as the DNS servers of a set would.
+
+Args:
+    texts (dict[str, str]): one set, by the names that findings call them.
+    name (str): domain name, with or without the dot at its end.
+    client (str | IPv4Address | IPv6Address): address of the client.
+    type (str): type of record, such as "AAAA" or "TYPE65".
+    observed (dict[str, str]): objects as read from a cluster, in the same form.
+Returns:
+    list[Answer]: one per DNS server of the set.
+Raises:
+    SpecError: the set is wrong.
+    ValueError: no name, address or type.)doc");
+}
+
 void bind_explanation(py::module_& m) {
   py::class_<ExplainStep>(m, "ExplainStep", "One name that was looked up.")
       .def_readonly("name", &ExplainStep::name, "str: with a dot at the end.")
@@ -109,6 +173,26 @@ Raises:
     SpecError: ``diagnostics`` holds every problem with its line.
 Spec:
     RFC 1035 section 5; RFC 2308 section 4; RFC 3597 section 5.)doc");
+  m.def(
+      "parse_hosts_file",
+      [](const std::string& file, const std::string& text) {
+        py::list entries;
+        for (const HostsEntry& entry : parse_hosts_file(file, text).value()) {
+          py::list names;
+          for (const Name& name : entry.names) names.append(name.to_string());
+          entries.append(py::make_tuple(entry.address, names));
+        }
+        return entries;
+      },
+      py::arg("file"), py::arg("text"), R"doc(Read a hosts file.
+
+Args:
+    file (str): its name in diagnostics.
+    text (str): the whole file.
+Returns:
+    list[tuple[IPv4Address | IPv6Address, list[str]]]: addresses with their names, as they stand in the file.
+Raises:
+    SpecError: ``diagnostics`` holds every problem with its line.)doc");
   m.def("render_zone_file", &render_zone_file, py::arg("zone"), py::arg("serial"), R"doc(Write a zone as a zone file.
 
 Args:
@@ -135,6 +219,7 @@ Spec:
 void bind_dns_render(py::module_& m) {
   bind_zone_files(m);
   bind_explanation(m);
+  bind_query(m);
   m.def(
       "render",
       [](const py::dict& texts, const std::string& target, const py::dict& observed, bool any_address,

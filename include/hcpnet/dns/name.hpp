@@ -31,7 +31,7 @@ class Name {
   /// "*" put in front; nullopt when the result would be too long.
   [[nodiscard]] std::optional<Name> wildcard_child() const;
   [[nodiscard]] bool is_wildcard() const noexcept;
-  /// Presentation form with a dot at the end. In labels everything but letters, digits and - _ * / + is escaped (RFC
+  /// Presentation form with a dot at the end. In labels everything but letters, digits and - _ * / is escaped (RFC
   /// 1035 section 5.1): \X for . \ " ; ( ) @ $, \DDD for the rest, of which some name servers would refuse much.
   [[nodiscard]] std::string to_string() const;
   friend bool operator==(const Name& a, const Name& b) noexcept;

@@ -29,6 +29,18 @@ enum class DropReason : std::uint8_t {
 inline constexpr std::size_t kDropReasons = 2;
 [[nodiscard]] std::string_view to_string(DropReason reason) noexcept;
 
+/// Why a query is answered FORMERR.
+enum class FormatError : std::uint8_t {
+  none,
+  question,        ///< not one (RFC 9619), or none that can be read
+  record,          ///< one ends too early, or its name is none
+  misplaced_opt,   ///< in another section than the additional one, or a second one (RFC 6891 section 6.1.1)
+  option,          ///< one ends too early, or is of a length that it never has
+  trailing_bytes,  ///< after the last record
+};
+inline constexpr std::size_t kFormatErrors = 6;
+[[nodiscard]] std::string_view to_string(FormatError error) noexcept;
+
 /// What is known besides the query.
 struct QueryContext {
   const ViewZones* view = nullptr;  ///< null for a client of no view: REFUSED
@@ -53,6 +65,7 @@ struct Response {
   ReplyKind kind = ReplyKind::error;               ///< with Verdict::reply
   CookieState cookie = CookieState::none;          ///< with Verdict::reply and Verdict::forward
   Type type{};                                     ///< of the question; 0 where none could be read
+  FormatError format_error = FormatError::none;    ///< with Rcode::formerr: what the message lacks
 };
 
 /// Answers one query from the zones of a view, or says that it is to be forwarded: a name in no zone, asked with RD.

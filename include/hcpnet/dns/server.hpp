@@ -48,6 +48,7 @@ struct ServerStats {
   /// "forward_limit" (answered SERVFAIL), "foreign_reply", "own_upstream" (an upstream that is this server). Transfers:
   /// "transfer_refused", "notify_limit". Rate limit: "rate_limited" (no reply), "rate_shortened" (TC or BADCOOKIE).
   std::map<std::string, std::uint64_t> dropped;
+  std::map<std::string, std::uint64_t> format_errors;  ///< queries answered FORMERR, by what they lack (FormatError)
   std::map<std::string, std::uint64_t>
       cookies;  ///< queries by what their cookie was: "client_only", "invalid", "valid"
   std::uint64_t forwarded = 0, forward_failures = 0, cache_hits = 0, cache_entries = 0, pending_forwards = 0;

@@ -55,6 +55,22 @@ TEST_F(RenderPrograms, ZoneFilesLoadInBindAndKnot) {
   }
 }
 
+TEST_F(RenderPrograms, OwnersOfEveryByteLoadInBindAndKnot) {
+  if (test::is_missing("named-checkzone")) FAIL() << "named-checkzone is not installed (bind9-utils)";
+  if (test::is_missing("kzonecheck")) FAIL() << "kzonecheck is not installed (knot-dnssecutils)";
+  std::vector<RRset> records;
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string wire{'\3', 'a', static_cast<char>(byte), 'b', '\1', 'a', '\4', 't', 'e', 's', 't', '\0'};
+    records.push_back({make_name(wire).value(), Type::txt, 5, {std::string("\1x")}});
+  }
+  Config config = test::two_clusters();
+  config.views = {test::view_of({test::zone_of("a.test", std::move(records))})};
+  write(config, RenderTarget::zonefile);
+  const std::string zone = (folder / files[0].name).string();
+  expect_accepted("named-checkzone -k ignore -i local a.test " + zone);
+  expect_accepted("kzonecheck -o a.test " + zone);
+}
+
 /// named-compilezone writes what it understood, in its own form: an independent reading of the escapes (ZON-07).
 TEST_F(RenderPrograms, BindReadsEveryStringAsItWasMeant) {
   if (test::is_missing("named-compilezone")) FAIL() << "named-compilezone is not installed (bind9-utils)";
@@ -97,6 +113,19 @@ TEST_F(RenderPrograms, DnsmasqTakesEachViewsConfiguration) {
     write(config, RenderTarget::dnsmasq);
     EXPECT_EQ(files.size(), 2U);
     for (const RenderedFile& file : files) expect_accepted("dnsmasq --test -C " + (folder / file.name).string());
+  }
+}
+
+TEST_F(RenderPrograms, DnsmasqGetsNoLineThatIsLongerThanItReads) {
+  if (test::is_missing("dnsmasq")) FAIL() << "dnsmasq is not installed (dnsmasq-base)";
+  Config config = test::two_clusters();
+  for (const std::size_t strings : {1, 2}) {
+    std::string rdata;
+    for (std::size_t i = 0; i < strings; ++i) rdata += '\xff' + std::string(255, 'x');
+    config.views = {test::view_of({test::zone_of("a.test", {{test::name("t.a.test"), Type::txt, 5, {rdata}}})})};
+    write(config, RenderTarget::dnsmasq);
+    expect_accepted("dnsmasq --test -C " + (folder / files[0].name).string());
+    EXPECT_EQ(files[0].text.find("dns-rr=t.a.test") != std::string::npos, strings == 1);
   }
 }
 

@@ -220,6 +220,19 @@ TEST_F(Limited, WhoAsksTooOftenIsSentToTcpOrToACookie) {
   EXPECT_EQ(client.ask(with_cookie).rcode(), Rcode::badcookie);
 }
 
+/// NOERROR with TC would say that an update was done (RFC 2136 section 3.8).
+TEST_F(Limited, AnErrorStaysAnError) {
+  start_limited(1, 1);
+  test::UdpClient client(io, bound());
+  Message update = test::make_query("blue.example", Type::soa);
+  update.flags = 5 << 11;
+  for (int i = 0; i < 3; ++i) {
+    const Message reply = client.ask(update);
+    EXPECT_EQ(reply.rcode(), Rcode::notimp);
+    EXPECT_EQ(reply.flags & flag::kTruncated, 0);
+  }
+}
+
 TEST_F(Limited, WithoutSlipTheyGetNothing) {
   start_limited(2, 0);
   test::UdpClient client(io, bound());
