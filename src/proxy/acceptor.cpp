@@ -89,6 +89,11 @@ void Acceptor::back_off(const error_code& cause) {
   });
 }
 
+void Acceptor::set_listener(const Listener& listener) {
+  note_failed_rebind(*worker_, listener, rebind_to_interface(acceptor_.native_handle(), listener.interface));
+  listener_ = std::make_shared<const Listener>(listener);
+}
+
 void Acceptor::close() {
   if (acceptor_.is_open()) close_shared(acceptor_);
 }

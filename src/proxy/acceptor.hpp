@@ -23,7 +23,7 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   void accept();
   void close();
   /// What is accepted from now on follows these rules. Precondition: the same address and kind.
-  void set_listener(const Listener& listener) { listener_ = std::make_shared<const Listener>(listener); }
+  void set_listener(const Listener& listener);
   [[nodiscard]] const Listener& listener() const noexcept { return *listener_; }
   [[nodiscard]] const Endpoint& bound() const noexcept { return bound_; }
   [[nodiscard]] int descriptor() { return acceptor_.native_handle(); }

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/admission.hpp"
 
-#include <algorithm>
+#include "proxy/access.hpp"
 
 namespace hcpnet::proxy {
-
-bool contains(const std::vector<Cidr>& prefixes, const IpAddress& address) noexcept {
-  return std::ranges::any_of(prefixes, [&](const Cidr& prefix) { return prefix.contains(address); });
-}
-
-bool is_allowed(const Listener& listener, const IpAddress& client) noexcept {
-  return (listener.allow.empty() || contains(listener.allow, client)) && !contains(listener.deny, client);
-}
 
 std::optional<CloseReason> admit(Worker& worker, const Listener& listener, ConnectionRecord& record) {
   const IpAddress& source = record.client.address;
@@ -29,7 +21,9 @@ std::optional<CloseReason> admit(Worker& worker, const Listener& listener, Conne
 }
 
 bool has_room(Worker& worker, const Listener& listener, ListenerState& state, const Endpoint& client) {
-  const bool is_full = worker.is_full();
+  // A flow costs whoever opens it one datagram, from whatever address: connections keep half of the room.
+  const bool is_full = worker.is_full() || (listener.kind == ListenerKind::udp &&
+                                            worker.shared->udp_flows >= worker.options.max_connections / 2);
   if (!is_full && (listener.max_connections == 0 || state.active < listener.max_connections)) return true;
   ++(is_full ? worker.counters.limit_refused : worker.counters.listener_limit_refused);
   ++state.limit_refused;
@@ -42,6 +36,7 @@ ConnectionRecord open_record(Worker& worker, const std::shared_ptr<ListenerState
                              Protocol protocol) {
   ++worker.counters.accepted;
   ++worker.shared->active;
+  if (protocol == Protocol::udp) ++worker.shared->udp_flows;
   ++listener->total;
   ++listener->active;
   ConnectionRecord record;
@@ -66,6 +61,13 @@ const Backend* decide(Worker& worker, const RouteTable& table, ConnectionRecord&
   ++record.backend->active;
   ++record.backend->total;
   return decision.backend;
+}
+
+void note_failed_rebind(Worker& worker, const Listener& listener, const error_code& ec) {
+  if (!ec) return;
+  worker.options.log.error(
+      "a listener stays on the interface that it had",
+      {{"listener", listener.address.to_string()}, {"interface", listener.interface}, {"cause", ec.message()}});
 }
 
 }  // namespace hcpnet::proxy

@@ -6,10 +6,6 @@
 
 namespace hcpnet::proxy {
 
-/// Whether a listener serves this client at all, by its allow and deny lists.
-[[nodiscard]] bool is_allowed(const Listener& listener, const IpAddress& client) noexcept;
-[[nodiscard]] bool contains(const std::vector<Cidr>& prefixes, const IpAddress& address) noexcept;
-
 /// Judges who the client is, counts the connection towards the limit of its source, and counts refusals. The reason to
 /// close it, if any.
 [[nodiscard]] std::optional<CloseReason> admit(Worker& worker, const Listener& listener, ConnectionRecord& record);
@@ -22,5 +18,8 @@ namespace hcpnet::proxy {
 /// Enters the decision for this greeting, and counts it. Null: close it.
 [[nodiscard]] const Backend* decide(Worker& worker, const RouteTable& table, ConnectionRecord& record,
                                     Greeting greeting);
+
+/// An interface that was there when the configuration was checked.
+void note_failed_rebind(Worker& worker, const Listener& listener, const error_code& ec);
 
 }  // namespace hcpnet::proxy

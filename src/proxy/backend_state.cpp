@@ -2,6 +2,7 @@
 #include "proxy/backend_state.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hcpnet::proxy {
@@ -47,6 +48,9 @@ void balance(BackendState::Candidates& candidates, std::size_t usable, Balance b
 bool EndpointState::on_failure(const Ejection& ejection, Clock::SteadyTime now) noexcept {
   ++failures;
   if (ejection.failures == 0 || ++failures_in_row_ < ejection.failures || is_ejected(now)) return false;
+  // Long in use again since the last time: it starts anew.
+  if (ejections_ > 0 && now.time_since_epoch() - ejected_until_.load() > ejection.duration * kMaxEjectionFactor)
+    ejections_ = 0;
   const unsigned factor = std::min(++ejections_, kMaxEjectionFactor);
   ejected_until_ = (now + ejection.duration * factor).time_since_epoch();
   return true;
@@ -77,8 +81,12 @@ BackendState::Candidates BackendState::choose(const Backend& backend, std::span<
     // The others stay in the list: when all are bad, trying one beats trying none.
     const auto bad = std::stable_partition(candidates.begin(), candidates.end(),
                                            [&](const auto& candidate) { return candidate->is_usable(now); });
-    balance(candidates, static_cast<std::size_t>(bad - candidates.begin()), backend.balance, random);
-    if (bad == candidates.end()) interleave_families(candidates, backend.endpoints.empty());
+    const auto usable = static_cast<std::size_t>(bad - candidates.begin());
+    Candidates rest(std::make_move_iterator(bad), std::make_move_iterator(candidates.end()));
+    candidates.resize(usable);
+    balance(candidates, usable, backend.balance, random);
+    for (Candidates* part : {&candidates, &rest}) interleave_families(*part, backend.endpoints.empty());
+    std::ranges::move(rest, std::back_inserter(candidates));
   }
   candidates.resize(std::min(candidates.size(), count));
   return candidates;

@@ -49,6 +49,7 @@ void Connection::finish(CloseReason reason) {
   if (record_.is_source_counted) worker_->shared->sources.remove(record_.client.address);
   --record_.listener->active;
   --worker_->shared->active;
+  if (record_.protocol == Protocol::udp) --worker_->shared->udp_flows;
   const EngineOptions& options = worker_->options;
   if (options.access_log)
     options.access_log(options.access_log_format.render(describe(record_, reason, worker_->timers)));

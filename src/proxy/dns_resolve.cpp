@@ -18,6 +18,9 @@ namespace {
 constexpr std::chrono::milliseconds kServerTimeout{2'000};
 constexpr std::chrono::milliseconds kDeadline{10'000};
 constexpr int kRounds = 2;
+/// How long the addresses of one family wait for those of the other (RFC 8305 section 3). Some networks drop questions
+/// of a type that they do not know.
+constexpr std::chrono::milliseconds kResolutionDelay{50};
 
 struct Context {
   std::shared_ptr<dns::ExchangeContext> exchange;
@@ -96,24 +99,44 @@ class Lookup : public std::enable_shared_from_this<Lookup> {
 };
 
 /// Both families of one name.
-struct Pair {
+struct Pair : std::enable_shared_from_this<Pair> {
+  Pair(std::shared_ptr<runtime::TimerQueue> with, std::string name, std::uint16_t at, Resolved done, Resolve instead)
+      : timers(std::move(with)),
+        host(std::move(name)),
+        port(at),
+        resolved(std::move(done)),
+        otherwise(std::move(instead)) {}
+
+  std::shared_ptr<runtime::TimerQueue> timers;
   std::string host;
-  std::uint16_t port = 0;
-  Resolved resolved;
+  std::uint16_t port;
+  Resolved resolved;  ///< null: told
   Resolve otherwise;
   Found all = {};
   int open = 2;
+  runtime::TimerQueue::Id delay{};
 
   void add(const std::optional<Found>& found) {
     if (found && !found->addresses.empty()) {
       all.addresses.insert(all.addresses.end(), found->addresses.begin(), found->addresses.end());
       all.ttl = std::min(all.ttl, found->ttl);
     }
-    if (--open > 0) return;
-    if (all.addresses.empty()) return otherwise(host, port, std::move(resolved));
+    --open;
+    if (!resolved) return;
+    if (open == 0) return tell();
+    if (all.addresses.empty()) return;
+    delay = timers->after(kResolutionDelay, [self = shared_from_this()] {
+      if (self->resolved) self->tell();
+    });
+  }
+
+  void tell() {
+    timers->cancel(delay);
+    const Resolved done = std::exchange(resolved, nullptr);
+    if (all.addresses.empty()) return otherwise(host, port, done);
     std::vector<Endpoint> endpoints;
     for (const IpAddress& address : all.addresses) endpoints.push_back({address, port});
-    resolved(Resolution(std::move(endpoints), std::chrono::seconds(all.ttl)));
+    done(Resolution(std::move(endpoints), std::chrono::seconds(all.ttl)));
   }
 };
 
@@ -135,7 +158,7 @@ Resolve make_dns_resolve(const boost::asio::any_io_executor& executor, Clock& cl
   return [context, otherwise = std::move(otherwise)](const std::string& host, std::uint16_t port, Resolved resolved) {
     const auto name = dns::parse_name(host);
     if (!name || name->label_count() < 2) return otherwise(host, port, std::move(resolved));
-    const auto pair = std::make_shared<Pair>(Pair{host, port, std::move(resolved), otherwise});
+    const auto pair = std::make_shared<Pair>(context->exchange->timers, host, port, std::move(resolved), otherwise);
     for (const dns::Type type : {dns::Type::aaaa, dns::Type::a}) {
       std::make_shared<Lookup>(context, *name, type, [pair](const std::optional<Found>& found) {
         pair->add(found);

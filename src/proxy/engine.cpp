@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
@@ -12,6 +14,7 @@
 #include "proxy/crew.hpp"
 #include "proxy/health_monitor.hpp"
 #include "proxy/merge_stats.hpp"
+#include "proxy/sockets.hpp"
 
 namespace hcpnet::proxy {
 
@@ -54,6 +57,7 @@ struct Engine::Impl {
       const auto known = std::ranges::find_if(
           bound, [&](const BoundListener& b) { return b.configured == listener.address && b.kind == listener.kind; });
       if (known != bound.end()) {
+        check_interface(listener);
         opened.bound.push_back(*known);
         continue;
       }
@@ -68,10 +72,9 @@ struct Engine::Impl {
   Endpoint open_all(std::vector<std::vector<std::shared_ptr<Socket>>>& sockets, const Listener& listener) const {
     Endpoint address = address_of(listener);
     std::vector<FileDescriptor> given = take_inherited(listener, address);
+    if (given.empty()) given = copies_of_ours(listener);
     if (!given.empty()) return adopt_all(sockets, listener, std::move(given));
-    PortSharing sharing = crew.size() == 1    ? PortSharing::none
-                          : is_ours(listener) ? PortSharing::further
-                                              : PortSharing::first;
+    PortSharing sharing = crew.size() == 1 ? PortSharing::none : PortSharing::first;
     for (std::size_t i = 0; i < crew.size(); ++i) {
       const auto socket = std::make_shared<Socket>(crew[i]->worker, listener);
       socket->open(address, std::exchange(sharing, PortSharing::further));
@@ -81,11 +84,29 @@ struct Engine::Impl {
     return address;
   }
 
-  /// Of another kind until the next table is in force.
-  [[nodiscard]] bool is_ours(const Listener& listener) const {
-    return std::ranges::any_of(bound, [&](const BoundListener& b) {
-      return b.configured == listener.address && protocol_of(b.kind) == protocol_of(listener.kind);
+  /// Where the listener is of another kind until the next table is in force: the same sockets, with what waits in them.
+  [[nodiscard]] std::vector<FileDescriptor> copies_of_ours(const Listener& listener) const {
+    std::vector<FileDescriptor> copies;
+    const SocketKind kind = listener.kind == ListenerKind::udp ? SocketKind::datagram : SocketKind::stream;
+    for (const auto& member : crew)
+      for (const ListeningSocket& socket : member->call([&member] { return member->sockets(); }))
+        if (socket.kind == kind && socket.configured == listener.address)
+          copies.push_back(FileDescriptor::copy_of(socket.descriptor));
+    return copies;
+  }
+
+  /// An open socket is bound to another interface when the table is in force, which must not fail then.
+  void check_interface(const Listener& listener) const {
+    const bool is_same = std::ranges::any_of(table->config().listeners, [&](const Listener& before) {
+      return before.address == listener.address && before.kind == listener.kind &&
+             before.interface == listener.interface;
     });
+    if (is_same) return;
+    const FileDescriptor probe(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const error_code ec = bind_to_interface(probe.get(), listener.interface);
+    if (ec)
+      throw boost::system::system_error(
+          ec, "proxy: cannot listen on " + listener.address.to_string() + ", interface " + listener.interface);
   }
 
   [[nodiscard]] std::vector<FileDescriptor> take_inherited(const Listener& listener, const Endpoint& address) const {

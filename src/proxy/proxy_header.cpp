@@ -6,8 +6,15 @@
 #include <string>
 #include <string_view>
 
+#include "proxy/unmapped.hpp"
+
 namespace hcpnet::proxy {
 namespace {
+
+void unmap(ProxyHeader::Addresses& addresses) noexcept {
+  addresses.source.address = unmapped(addresses.source.address);
+  addresses.destination.address = unmapped(addresses.destination.address);
+}
 
 constexpr std::string_view kV1Prefix = "PROXY ";
 constexpr std::string_view kV2Signature("\r\n\r\n\0\r\nQUIT\n", 12);
@@ -59,6 +66,7 @@ Result<ProxyHeader> parse_v1(std::string_view text) {
   if (family != "TCP4" && family != "TCP6") return make_error_code(Errc::malformed);
   header.addresses = parse_v1_addresses(line, family == "TCP4");
   if (!header.addresses) return make_error_code(Errc::malformed);
+  unmap(*header.addresses);
   return header;
 }
 
@@ -92,6 +100,7 @@ Result<ProxyHeader> parse_v2(ByteView received) noexcept {
   addresses.source.port = body.u16();
   addresses.destination.port = body.u16();
   if (!body.ok()) return make_error_code(Errc::malformed);
+  unmap(addresses);
   return header;
 }
 

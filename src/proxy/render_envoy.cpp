@@ -371,11 +371,12 @@ std::vector<RenderedFile> render_envoy_files(const RouteConfig& config, const So
   EnvoyRenderer renderer(config, workers, options, warnings);
   Json bootstrap = renderer.frame();
   std::vector<RenderedFile> files;
+  const std::string prefix = file_prefix.empty() ? "./" : file_prefix;  // Envoy takes no path without a folder
   const auto add = [&](const char* name, const char* field, const char* type, Json resources) {
     for (Json& resource : resources) resource["@type"] = std::string("type.googleapis.com/envoy.config.") + type;
     files.push_back({name, kNotice + text::render_yaml({{"resources", std::move(resources)}})});
     bootstrap["dynamic_resources"][field] = {{"resource_api_version", "V3"},
-                                             {"path_config_source", {{"path", file_prefix + name}}}};
+                                             {"path_config_source", {{"path", prefix + name}}}};
   };
   add("lds.yaml", "lds_config", "listener.v3.Listener", renderer.listeners());
   add("cds.yaml", "cds_config", "cluster.v3.Cluster", renderer.clusters());

@@ -34,7 +34,7 @@ constexpr const char* kTunnelLog =
     "  log-format \"%ci:%cp %fi:%fp %b/%s name=%[var(txn.name)] bytes=%U/%B ms=%Tw/%Tc/%Tt end=%ts\"\n";
 /// Labels of letters, digits, hyphens and underscores, as a server name may have.
 constexpr const char* kUsableName =
-    "^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\\.?$";
+    "^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$";
 
 bool is_wildcard(const std::string& pattern) {
   return pattern.starts_with("*.");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/access.hpp"
 #include "proxy/admission.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/sockets.hpp"
@@ -51,7 +52,8 @@ void Session::read_greeting() {
   Socket::Transfer read;
   {
     const BufferPool::Buffer buffer = worker().buffers.borrow();
-    const std::size_t most = max_greeting_bytes(worker().options) + (expects_header_ ? kMaxProxyHeaderBytes : 0);
+    // A header and a greeting of the largest size: inspect() ends what has no room left.
+    const std::size_t most = max_greeting_bytes(worker().options) + kMaxProxyHeaderBytes;
     read = client_.read(buffer.bytes().first(most - received_.size()));
     received_.insert(received_.end(), buffer.bytes().begin(),
                      buffer.bytes().begin() + static_cast<std::ptrdiff_t>(read.count));
@@ -111,11 +113,12 @@ bool Session::admit_client() {
 void Session::inspect() {
   Inspector::Finding finding = inspector_.read(received_);
   switch (finding.verdict) {
-    case Inspector::Verdict::need_more:
-      return wait_for_greeting();
     case Inspector::Verdict::known:
       record_.server_name = std::move(finding.server_name);
       return choose(finding.greeting);
+    case Inspector::Verdict::need_more:
+      if (received_.size() < max_greeting_bytes(worker().options)) return wait_for_greeting();
+      [[fallthrough]];
     case Inspector::Verdict::too_large:
       ++worker().counters.hello_too_large;
       return close(CloseReason::hello_too_large);

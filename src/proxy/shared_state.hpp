@@ -37,7 +37,8 @@ class SourceCounts {
 /// What all workers of an engine share: limits and the state of backends. Thread-safe.
 class SharedState {
  public:
-  Counter active = 0;  ///< connections, all listeners
+  Counter active = 0;     ///< connections, all listeners; UDP flows among them
+  Counter udp_flows = 0;  ///< at most half of the limit
   SourceCounts sources;
 
   [[nodiscard]] std::shared_ptr<BackendState> backend(const std::string& name);

@@ -2,12 +2,14 @@
 #include "proxy/sockets.hpp"
 
 #include <net/if.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <boost/asio/error.hpp>
 #include <cerrno>
+#include <hcpnet/inherited_sockets.hpp>
 
 namespace hcpnet::proxy {
 namespace {
@@ -68,13 +70,9 @@ error_code rebind_to_interface(int socket, const std::string& interface) noexcep
 
 bool is_local_address(const IpAddress& address) {
   // Only an address of this host can be bound.
-  asio::io_context context(1);
-  tcp::socket probe(context);
-  error_code ec;
   const tcp::endpoint endpoint(to_asio(address), 0);
-  probe.open(endpoint.protocol(), ec);
-  if (!ec) probe.bind(endpoint, ec);
-  return !ec;
+  const FileDescriptor probe(::socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
+  return probe.is_open() && ::bind(probe.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) == 0;
 }
 
 }  // namespace hcpnet::proxy

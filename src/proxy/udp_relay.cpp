@@ -5,6 +5,7 @@
 #include <boost/asio/ip/v6_only.hpp>
 #include <utility>
 
+#include "proxy/access.hpp"
 #include "proxy/admission.hpp"
 #include "proxy/sockets.hpp"
 #include "runtime/close_shared.hpp"
@@ -118,6 +119,11 @@ void UdpRelay::send_to_client(const udp::endpoint& client, std::span<const std::
   error_code ec;
   socket_.send_to(asio::buffer(datagram.data(), datagram.size()), client, 0, ec);
   ++(ec ? worker_->counters.udp_dropped : worker_->counters.udp_datagrams);
+}
+
+void UdpRelay::set_listener(const Listener& listener) {
+  note_failed_rebind(*worker_, listener, rebind_to_interface(socket_.native_handle(), listener.interface));
+  listener_ = listener;
 }
 
 void UdpRelay::close() {

@@ -28,7 +28,7 @@ class UdpRelay : public std::enable_shared_from_this<UdpRelay> {
   void adopt(FileDescriptor socket);
   void start();
   void close();
-  void set_listener(const Listener& listener) { listener_ = listener; }
+  void set_listener(const Listener& listener);
   [[nodiscard]] const Listener& listener() const noexcept { return listener_; }
   [[nodiscard]] const Endpoint& bound() const noexcept { return bound_; }
   [[nodiscard]] int descriptor() { return socket_.native_handle(); }

@@ -7,6 +7,7 @@
 #include "proxy/connection.hpp"
 #include "proxy/dns_resolve.hpp"
 #include "proxy/sockets.hpp"
+#include "proxy/unmapped.hpp"
 
 namespace hcpnet::proxy {
 namespace {
@@ -72,11 +73,11 @@ void Worker::close_doomed() {
 }
 
 bool Worker::is_own_address(const Endpoint& endpoint) const {
+  const IpAddress address = unmapped(endpoint.address);
   return std::ranges::any_of(own_addresses_, [&](const Endpoint& own) {
     if (own.port != endpoint.port) return false;
-    if (own.address == endpoint.address || endpoint.address.is_unspecified()) return true;
-    return own.address.is_unspecified() && own.address.is_v4() == endpoint.address.is_v4() &&
-           is_local_address(endpoint.address);
+    if (own.address == address || address.is_unspecified()) return true;
+    return own.address.is_unspecified() && own.address.is_v4() == address.is_v4() && is_local_address(address);
   });
 }
 

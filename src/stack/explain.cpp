@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "proxy/access.hpp"
+
 namespace hcpnet {
 namespace {
 
@@ -40,6 +42,11 @@ RouteExplanation explain(const std::string& proxy, const proxy::RouteTable& tabl
                           .backend = {},
                           .targets = {}};
   if (const auto cluster = clusters.find(source); cluster != clusters.end()) answer.source_cluster = cluster->second;
+  if (!proxy::is_allowed(listener, source)) {
+    answer.rule = "source_denied";
+    answer.matched.clear();
+    return answer;
+  }
   if (!decision.backend) return answer;
   answer.backend = decision.backend->name;
   for (const Endpoint& endpoint : decision.backend->endpoints) answer.targets.push_back(endpoint.to_string());

@@ -35,7 +35,10 @@ Result<ClientHelloReader::Fragment> ClientHelloReader::current_fragment(ByteView
   ByteReader reader(record);
   reader.skip(3);
   const std::size_t declared = reader.u16();
-  if (!reader.ok()) return Errc::need_more;
+  if (!reader.ok()) {
+    if (record_ + kRecordHeadBytes >= limits_.max_bytes) return Errc::too_large;  // and at least a byte after it
+    return Errc::need_more;
+  }
   // RFC 8446 section 5.1: at most 2^14 bytes, and an empty fragment of a handshake message must not be sent.
   if (declared == 0 || declared > kMaxFragmentBytes) return Errc::malformed;
   return Fragment{reader.rest().first(std::min(declared, reader.remaining())), declared};

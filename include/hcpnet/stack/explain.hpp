@@ -17,7 +17,7 @@ struct RouteExplanation {
   std::string server_name;  ///< as asked; empty: none was sent
   IpAddress source;
   std::string source_cluster;        ///< the hosted cluster that the source is known to belong to; empty: none
-  std::string rule;                  ///< to_string(proxy::Rule)
+  std::string rule;                  ///< to_string(proxy::Rule), or "source_denied" by the listener's allow and deny
   std::string matched;               ///< the name or wildcard that matched; empty: none
   std::string backend;               ///< empty: the connection is closed
   std::vector<std::string> targets;  ///< "address:port", or one "host:port" that is resolved when dialled; may be none

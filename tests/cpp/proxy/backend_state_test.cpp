@@ -68,6 +68,13 @@ TEST_F(BackendStateTest, FamiliesTakeTurns) {
   EXPECT_THAT(order({at(1), at(2), at6(1)}), ElementsAre("2001:db8::1", "10.0.0.1", "10.0.0.2"));
 }
 
+TEST_F(BackendStateTest, FamiliesTakeTurnsWhoeverIsEjected) {
+  const Ejection ejection{1, 10s};
+  state.endpoint(at6(4))->on_failure(ejection, kNow);
+  EXPECT_THAT(order({at6(1), at6(2), at6(3), at6(4), at(1)}),
+              ElementsAre("2001:db8::1", "10.0.0.1", "2001:db8::2", "2001:db8::3", "2001:db8::4"));
+}
+
 TEST_F(BackendStateTest, AnEndpointThatRefusesIsLeftOutForLongerEachTime) {
   const Ejection ejection{2, 10s};
   const auto bad = state.endpoint(at(1));
@@ -82,6 +89,9 @@ TEST_F(BackendStateTest, AnEndpointThatRefusesIsLeftOutForLongerEachTime) {
   EXPECT_TRUE(bad->is_ejected(kNow + 30s - 1ns));
   EXPECT_FALSE(bad->is_ejected(kNow + 30s));
   EXPECT_FALSE(bad->on_failure({0, 10s}, kNow + 60s)) << "0 failures: never";
+  const auto later = kNow + 30s + 101s;
+  EXPECT_TRUE(bad->on_failure(ejection, later));
+  EXPECT_FALSE(bad->is_ejected(later + 10s)) << "in use for ten times the duration: it starts anew";
 }
 
 TEST_F(BackendStateTest, HealthFollowsChecksInARow) {

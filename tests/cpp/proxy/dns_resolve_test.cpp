@@ -57,6 +57,26 @@ TEST_F(DnsResolveTest, AsksForBothFamiliesAndTakesTheLeastTimeToLive) {
   EXPECT_TRUE(otherwise.empty());
 }
 
+/// RFC 8305 section 3: some networks drop questions for AAAA.
+TEST_F(DnsResolveTest, OneFamilyDoesNotWaitLongForTheOther) {
+  ScriptedUpstream server(io, [](const Asked& asked) {
+    return is_v4(asked) ? std::optional(reply_with(asked.query, {"192.0.2.1"})) : std::nullopt;
+  });
+  std::optional<Result<Resolution>> answer;
+  resolver({server.endpoint()})("kube-apiserver.blue", 6443,
+                                [&](Result<Resolution> found) { answer = std::move(found); });
+  ASSERT_TRUE(test::run_until(io, [&] { return server.asked.size() == 2; }));
+  test::run_ready(io);
+  EXPECT_FALSE(answer) << "the other may be on its way";
+  const bool is_told = test::run_until(io, [&] {
+    clock.advance(1ms);
+    return answer.has_value();
+  });
+  ASSERT_TRUE(is_told);
+  EXPECT_EQ((*answer)->endpoints.size(), 1U);
+  EXPECT_LE(clock.steady_now(), Clock::SteadyTime{} + 1s) << "long before the question is given up";
+}
+
 TEST_F(DnsResolveTest, OneFamilyIsEnough) {
   ScriptedUpstream server(io, [](const Asked& asked) {
     return is_v4(asked) ? reply_with(asked.query, {"192.0.2.1"}, 5)

@@ -3,7 +3,11 @@
 // go.
 #include <gmock/gmock.h>
 
+#include <sys/socket.h>
 #include <boost/asio/ip/udp.hpp>
+
+#include <algorithm>
+#include <array>
 #include <hcpnet/proxy/proxy_header.hpp>
 
 #include "proxy/proxy_test.hpp"
@@ -102,6 +106,47 @@ TEST_F(ListenersTest, ATrustedProxySaysWhoTheClientIs) {
   EXPECT_THAT(closed("reason"), testing::UnorderedElementsAre("finished", "source_denied", "proxy_header", "not_tls"));
   EXPECT_THAT(closed("client"), testing::Contains("192.0.2.7:1111"));
   EXPECT_EQ(engine->stats().proxy_header_refused, 1u);
+}
+
+/// Two records: the first ends one byte before the limit, the second has no length yet.
+std::string hello_that_fills_the_limit(std::size_t more) {
+  std::string bytes("\x16\x03\x01\x3f\xfa\x01\x00\x3f\xf7", 9);
+  bytes.resize(5 + 16'378, 'h');
+  std::string rest("\x16\x03\x01\x00\x01", 5);
+  rest.resize(1 + std::max<std::size_t>(more, 4), 'A');
+  return bytes + rest.substr(0, 1 + more);
+}
+
+TEST_F(ListenersTest, AGreetingOfTheLargestSizeHasNoRoomLeftWithOrWithoutAHeader) {
+  RouteConfig trusting = config(ListenerKind::tls);
+  trusting.listeners[0].trusted_proxies = {*parse_cidr("127.0.0.9/32")};
+  start(trusting);
+  const std::string header = "PROXY TCP4 192.0.2.7 192.0.2.1 1111 443\r\n";
+  for (const std::size_t more : {0UL, 1UL, 3UL, 5UL, 400'000UL}) {
+    Peer behind = Peer::connect(*this, listener, "127.0.0.9");
+    behind.send_some(header + hello_that_fills_the_limit(more));
+    EXPECT_TRUE(behind.end()) << more;
+    Peer plain = client();
+    plain.send_some(hello_that_fills_the_limit(more));
+    EXPECT_TRUE(plain.end()) << more;
+  }
+  EXPECT_EQ(engine->stats().hello_too_large, 10u) << "at once: no deadline has passed";
+}
+
+TEST_F(ListenersTest, AnIpv4MappedAddressIsTheIpv4Address) {
+  RouteConfig trusting = config(ListenerKind::tls);
+  trusting.listeners[0].trusted_proxies = {*parse_cidr("127.0.0.9/32")};
+  trusting.listeners[0].deny = {*parse_cidr("192.0.2.66/32")};
+  start(trusting);
+  const ProxyHeader::Addresses mapped{{*parse_ipv6("::ffff:192.0.2.66"), 1111}, {*parse_ipv6("::ffff:192.0.2.1"), 443}};
+  for (const auto version : {ProxyHeaderVersion::v1, ProxyHeaderVersion::v2}) {
+    const auto header = encode_proxy_header(version, mapped);
+    Peer denied = Peer::connect(*this, listener, "127.0.0.9");
+    denied.send(std::string(header.begin(), header.end()) + hello("a.test"));
+    EXPECT_TRUE(denied.end());
+  }
+  EXPECT_EQ(closed("reason"), (Strings{"source_denied", "source_denied"}));
+  EXPECT_EQ(closed("client"), (Strings{"192.0.2.66:1111", "192.0.2.66:1111"}));
 }
 
 TEST_F(ListenersTest, ATrustedProxyMayPrecedeAPlainListener) {
@@ -242,6 +287,23 @@ TEST_F(UdpTest, LimitsHoldHereToo) {
   EXPECT_EQ(engine->stats().listener_limit_refused, 1u);
 }
 
+TEST_F(UdpTest, FlowsLeaveHalfOfTheRoomToConnections) {
+  auto with = options();
+  with.max_connections = 4;
+  start(config_, with);
+  std::vector<udp::socket> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(client_socket());
+    clients.back().send_to(boost::asio::buffer(std::string("x")), proxy());
+  }
+  ASSERT_TRUE(run_until([&] { return engine->stats().udp_dropped == 1; }));
+  EXPECT_EQ(engine->stats().active, 2u);
+  clock.advance(60s);
+  expect_all_closed();
+  clients[2].send_to(boost::asio::buffer(std::string("x")), proxy());
+  EXPECT_EQ(receive(backend), "x");
+}
+
 TEST_F(UdpTest, ANameIsLookedUpWhileTheFirstDatagramWaits) {
   Resolved answer;
   auto with = options();
@@ -278,6 +340,39 @@ TEST_F(ReloadTest, ListenersComeAndGo) {
   boost::system::error_code ec;
   late.connect({boost::asio::ip::make_address("127.0.0.1"), old_listener.port}, ec);
   EXPECT_EQ(ec, error::connection_refused);
+}
+
+TEST_F(ReloadTest, AListenerMayBecomeOfAnotherKind) {
+  start(config(ListenerKind::tls));
+  auto old = tunnel("a.test", server);
+  engine->replace(RouteTable::build(blind(ListenerKind::tcp)).value());
+  EXPECT_EQ(engine->listeners().at(0).bound, listener) << "the same socket";
+  Peer from = client();
+  Peer to = server.accept();
+  expect_works(from, to);
+  expect_works(old.first, old.second);
+  engine->replace(RouteTable::build(config(ListenerKind::tls)).value());
+  auto again = tunnel("a.test", server);
+}
+
+TEST_F(ReloadTest, AListenerMovesToAnotherInterface) {
+  RouteConfig now = config(ListenerKind::tls);
+  start(now);
+  now.listeners[0].interface = "nonesuch0";
+  EXPECT_THROW(engine->replace(RouteTable::build(now).value()), boost::system::system_error);
+  auto works = tunnel("a.test", server);
+  now.listeners[0].interface = "lo";
+  engine->replace(RouteTable::build(now).value());
+  auto still = tunnel("a.test", server);
+  std::array<char, 16> bound{};
+  socklen_t size = bound.size();
+  ASSERT_EQ(::getsockopt(engine->sockets().at(0).descriptor, SOL_SOCKET, SO_BINDTODEVICE, bound.data(), &size), 0);
+  EXPECT_STREQ(bound.data(), "lo");
+  now.listeners[0].interface.clear();
+  engine->replace(RouteTable::build(now).value());
+  size = bound.size();
+  ASSERT_EQ(::getsockopt(engine->sockets().at(0).descriptor, SOL_SOCKET, SO_BINDTODEVICE, bound.data(), &size), 0);
+  EXPECT_EQ(size, 0U);
 }
 
 TEST_F(ReloadTest, AListenerThatCannotBeOpenedChangesNothing) {

@@ -165,6 +165,19 @@ TEST_F(RelayTest, AResetWhileTheOtherSideDoesNotReadIsSeen) {
   EXPECT_EQ(closed_for("client_reset"), 1u);
 }
 
+TEST_F(RelayTest, AResetAfterAnUrgentByteIsSeen) {
+  auto [client, backend] = tunnel("a.test", server);
+  client.socket().send(boost::asio::buffer("!", 1), boost::asio::socket_base::message_out_of_band);
+  const std::string chunk(1 << 20, 'x');
+  ASSERT_TRUE(run_until([&] {
+    client.send_some(chunk);
+    return engine->stats().buffers_in_use == 1;
+  }));
+  client.reset();
+  expect_all_closed();
+  EXPECT_EQ(closed_for("client_reset"), 1u);
+}
+
 TEST_F(RelayTest, AnAnswerBeforeAResetSurvivesUnreadRequests) {
   auto [client, backend] = tunnel("a.test", server);
   client.send(std::string("request"));

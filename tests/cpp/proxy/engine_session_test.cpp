@@ -243,16 +243,17 @@ TEST_F(SessionTest, ABackendThatIsTheProxyItselfIsRefused) {
   config.listeners = {{{Ipv4(0, 0, 0, 0), 443}, {}}};
   start(config);
   const std::uint16_t port = listener.port;
-  for (const Ipv4 address : {Ipv4(127, 0, 0, 1), Ipv4(127, 0, 0, 2), Ipv4(0, 0, 0, 0)}) {
+  for (const IpAddress& address : {IpAddress(Ipv4(127, 0, 0, 1)), IpAddress(Ipv4(127, 0, 0, 2)),
+                                   IpAddress(Ipv4(0, 0, 0, 0)), IpAddress(*parse_ipv6("::ffff:127.0.0.1"))}) {
     config.backends[0].endpoints = {{address, port}};
     engine->replace(RouteTable::build(config).value());
     Peer from = Peer::connect(*this, {Ipv4(127, 0, 0, 1), port});
     from.send(hello("a.test"));
     EXPECT_TRUE(from.end());
   }
-  EXPECT_EQ(engine->stats().loops_refused, 3u);
-  EXPECT_EQ(engine->stats().accepted, 3u);
-  EXPECT_EQ(closed_for("loop"), 3u);
+  EXPECT_EQ(engine->stats().loops_refused, 4u);
+  EXPECT_EQ(engine->stats().accepted, 4u);
+  EXPECT_EQ(closed_for("loop"), 4u);
 }
 
 TEST_F(SessionTest, ConnectionsBeyondTheLimitAreRefused) {
