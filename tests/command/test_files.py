@@ -74,6 +74,17 @@ def test_route_explains_from_files(hcpnet: Hcpnet) -> None:
     assert "closed (no_match)" in hcpnet("route", "", "--port", "443", str(hcpnet.network)).stdout
 
 
+def test_route_knows_who_is_denied(hcpnet: Hcpnet) -> None:
+    policy = hcpnet.folder / "policy.yaml"
+    policy.write_text(
+        "apiVersion: hcpnet.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: vlan, namespace: hcp}\n"
+        "spec: {targetRef: {kind: Infra, name: vlan}, deniedSources: [10.1.2.0/24]}\n"
+    )
+    ask = ["route", "oauth.blue.example.com", "--port", "443", str(hcpnet.network), str(policy), "--from"]
+    assert "closed (source_denied)" in hcpnet(*ask, "10.1.2.3").stdout
+    assert "closed" not in hcpnet(*ask, "10.1.3.3").stdout
+
+
 def test_standard_input_is_read_once(hcpnet: Hcpnet) -> None:
     for words in (["check", "-", "-"], ["check", "-", "--observed", "-"], ["up", "-", "--endpoints", "-"]):
         done = hcpnet(*words, stdin=hcpnet.network.read_text())

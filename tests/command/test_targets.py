@@ -338,3 +338,21 @@ def test_reload_under_traffic(running: tuple[Rendered, Target]) -> None:
         watch.settimeout(0.2)
         with pytest.raises(TimeoutError):  # neither end has closed it
             watch.recv(100)
+
+
+def test_envoy_finds_its_files_beside_it(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    (tmp_path / "network.yaml").write_text(network(["blue"]))
+    (tmp_path / "observed.yaml").write_text(observed(["blue"]))
+    words = [
+        "render",
+        "--target",
+        "envoy",
+        str(tmp_path / "network.yaml"),
+        "--observed",
+        str(tmp_path / "observed.yaml"),
+    ]
+    done = hcpnet(*words, "--output-dir", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    validate = [envoy_program(), "--mode", "validate", "-c", "envoy.yaml"]
+    checked = subprocess.run(validate, capture_output=True, text=True, cwd=tmp_path / "out", timeout=60)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
