@@ -143,11 +143,12 @@ def test_the_interpreter_ends_while_a_daemon_thread_waits_for_files(tmp_path: Pa
         """
         import os, threading
         reader, writer = os.pipe()
+        begun = threading.Event()
         def work():
-            os.write(writer, b"a")
+            begun.set()
             hcpnet.check_files([f"/dev/fd/{reader}"])
         threading.Thread(target=work, daemon=True).start()
-        os.read(reader, 1)
+        assert begun.wait(30)
         print("alive", flush=True)
         """,
     )
