@@ -28,13 +28,21 @@ std::size_t AliasQuery::complete(ByteView reply, std::span<std::uint8_t> out) co
     whole.authority = std::move(rest->authority);
     whole.flags = static_cast<std::uint16_t>((whole.flags & ~flag::kRcode) | (rest->flags & flag::kRcode));
   }
-  const auto bytes = encode_message(whole);
-  if (bytes && bytes->size() <= std::min(max_bytes_, out.size())) {
+  const std::size_t room = std::min(max_bytes_, out.size());
+  auto bytes = encode_message(whole);
+  if ((!bytes || bytes->size() > room) && whole.rcode() == Rcode::noerror) {
+    whole.authority.clear();  // an answer does without
+    bytes = encode_message(whole);
+  }
+  if (bytes && bytes->size() <= room) {
     std::ranges::copy(*bytes, out.begin());
     return bytes->size();
   }
   std::ranges::copy(aliases_, out.begin());
-  out[2] |= flag::kTruncated >> 8;
+  if (max_bytes_ == kMaxMessageBytes)
+    out[3] |= static_cast<std::uint8_t>(Rcode::servfail);  // over TCP there is nothing larger to ask for
+  else
+    out[2] |= flag::kTruncated >> 8;
   return aliases_.size();
 }
 

@@ -24,7 +24,7 @@ class AliasQuery {
   [[nodiscard]] ByteView bytes() const noexcept { return question_; }
   [[nodiscard]] const Query& query() const noexcept { return query_; }
   /// Writes our aliases and what an upstream said of their target; returns the size. The aliases alone, with TC, where
-  /// that is more than the client takes (RFC 2181 section 9).
+  /// that is more than the client takes (RFC 2181 section 9), or SERVFAIL where no client could.
   [[nodiscard]] std::size_t complete(ByteView reply, std::span<std::uint8_t> out) const;
 
  private:

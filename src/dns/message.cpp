@@ -91,8 +91,7 @@ Result<std::vector<std::uint8_t>> encode_message(const Message& message) {
     for (const Record& record : *section) writer.record(record);
   if (message.edns) writer.edns(*message.edns, message.extended_rcode);
   if (!writer.ok()) return Errc::too_large;
-  bytes.resize(writer.size());
-  return bytes;
+  return std::vector<std::uint8_t>(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(writer.size()));
 }
 
 }  // namespace hcpnet::dns

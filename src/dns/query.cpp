@@ -133,6 +133,7 @@ std::optional<DropReason> read_query(ByteView bytes, Query& query) noexcept {
     query.asks_nsid = false;
   } else if (query.verdict == Rcode::noerror && !query.question.empty()) {
     query.verdict = judge(query);
+    if (query.verdict == Rcode::formerr) query.format_error = FormatError::question;
   }
   return std::nullopt;
 }

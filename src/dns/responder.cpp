@@ -184,7 +184,9 @@ Response respond(ByteView bytes, const QueryContext& context, std::span<std::uin
   if (const auto reason = read_query(bytes, query)) return {Response::Verdict::drop, *reason};
   Response response = respond_to(query, context, out);
   response.type = query.type;
-  if (response.rcode == Rcode::formerr) response.format_error = query.format_error;
+  if (response.rcode != Rcode::formerr) return response;
+  // Without a question it asks for a cookie, of which nothing is known here.
+  response.format_error = query.format_error == FormatError::none ? FormatError::question : query.format_error;
   return response;
 }
 

@@ -160,10 +160,11 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::vector<std::uint64_t> view_queries;  ///< by position in the snapshot
   std::uint64_t no_view = 0;
   RequestCounters requests;
-  std::optional<QueryRecord> logged;                   ///< of the query that forward() will be called with
-  std::optional<AliasQuery> aliases;                   ///< the same
-  std::map<std::string, std::uint64_t> earlier_views;  ///< of snapshots before
-  std::array<std::uint64_t, 4> cookie_states{};        ///< by CookieState
+  std::optional<QueryRecord> logged;  ///< of the query that forward() will be called with
+  std::optional<AliasQuery> aliases;  ///< the same
+  std::vector<std::uint8_t> scratch = std::vector<std::uint8_t>(kMaxMessageBytes);  ///< what an upstream said
+  std::map<std::string, std::uint64_t> earlier_views;                               ///< of snapshots before
+  std::array<std::uint64_t, 4> cookie_states{};                                     ///< by CookieState
   std::uint64_t transfers = 0;
   std::uint64_t transfers_refused = 0;
   std::uint64_t rate_limited = 0;
@@ -386,13 +387,12 @@ QueryHandler::Handled Server::Impl::answer_alias(ByteView query, Transport trans
     count_reply(out.first(bytes));
     return {bytes, false};
   }
-  std::vector<std::uint8_t> known(kMaxMessageBytes);
-  const std::size_t size = forwarder->answer_from_cache(alias.query(), Transport::tcp, known);
+  const std::size_t size = forwarder->answer_from_cache(alias.query(), Transport::tcp, scratch);
   if (size == 0) {
     aliases.emplace(std::move(alias));  // forward() follows at once
     return {0, true};
   }
-  const std::size_t whole = alias.complete(ByteView(known).first(size), out);
+  const std::size_t whole = alias.complete(ByteView(scratch).first(size), out);
   count_reply(out.first(whole));
   return {whole, false};
 }
@@ -418,13 +418,17 @@ std::shared_ptr<ZoneTransfer> Server::Impl::begin_transfer(ByteView query, const
   return start_transfer(query, Transport::tcp, snapshot->views[*position], snapshot).transfer;
 }
 
-/// Of the secondary's family, if we listen on one address of it.
+/// The one address of the secondary's family on which we listen; with several the kernel knows better which of them
+/// leads there.
 std::optional<IpAddress> Server::Impl::own_address_for(const Endpoint& secondary) const {
+  std::optional<IpAddress> only;
   for (const BoundListener& listener : bound) {
     const IpAddress& own = listener.bound.address;
-    if (own.is_v4() == secondary.address.is_v4()) return own.is_unspecified() ? std::nullopt : std::optional(own);
+    if (own.is_v4() != secondary.address.is_v4() || own.is_loopback() != secondary.address.is_loopback()) continue;
+    if (own.is_unspecified() || (only && *only != own)) return std::nullopt;
+    only = own;
   }
-  return std::nullopt;
+  return only;
 }
 
 /// Each secondary hears of the zones of its own view: those are what it would transfer.
@@ -511,13 +515,11 @@ std::size_t Server::Impl::ask_upstream(ByteView bytes, const Query& query, Trans
   if (!aliases) return forwarder->ask(bytes, query, transport, out, std::move(later));
   const auto alias = std::make_shared<AliasQuery>(std::move(*aliases));
   aliases.reset();
-  const auto completed = [alias, later = std::move(later)](ByteView reply) {
-    std::vector<std::uint8_t> whole(kMaxMessageBytes);
-    later(ByteView(whole).first(alias->complete(reply, whole)));
+  const auto completed = [this, alias, later = std::move(later)](ByteView reply) {
+    later(ByteView(scratch).first(alias->complete(reply, scratch)));
   };
-  std::vector<std::uint8_t> at_once(kMaxMessageBytes);
-  const std::size_t size = forwarder->ask(alias->bytes(), alias->query(), Transport::tcp, at_once, completed);
-  return size == 0 ? 0 : alias->complete(ByteView(at_once).first(size), out);
+  const std::size_t size = forwarder->ask(alias->bytes(), alias->query(), Transport::tcp, scratch, completed);
+  return size == 0 ? 0 : alias->complete(ByteView(scratch).first(size), out);
 }
 
 void Server::Impl::count_reply(ByteView reply) noexcept {

@@ -148,7 +148,8 @@ std::shared_ptr<const Zone> with_name_server(const std::shared_ptr<const Zone>& 
 std::shared_ptr<const Zone> with_current_serial(const std::shared_ptr<const Zone>& zone,
                                                 const std::shared_ptr<const Zone>& before, std::uint32_t now) {
   const std::uint32_t given = serial_of(*zone);
-  if (before && has_same_records(*zone, *before) && (given == kSerialOfNobody || given == serial_of(*before)))
+  if (before && has_same_records(*zone, *before) &&
+      (given == kSerialOfNobody || !is_later_serial(given, serial_of(*before))))
     return before;
   if (given != kSerialOfNobody && (!before || is_later_serial(given, serial_of(*before)))) return zone;
   std::uint32_t serial = now;

@@ -42,8 +42,8 @@ void Acceptor::open(const Endpoint& address, PortSharing sharing) {
 }
 
 void Acceptor::adopt(FileDescriptor socket) {
-  error_code ec = rebind_to_interface(socket.get(), listener_->interface);
-  if (!ec) acceptor_.assign(to_asio(listener_->address).protocol(), socket.get(), ec);
+  error_code ec;
+  acceptor_.assign(to_asio(listener_->address).protocol(), socket.get(), ec);
   if (!ec) static_cast<void>(socket.release());
   if (!ec) acceptor_.native_non_blocking(true, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot take over " + listener_->address.to_string());

@@ -18,7 +18,7 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
 
   /// Binds `address`. Throws boost::system::system_error that names it.
   void open(const Endpoint& address, PortSharing sharing);
-  /// Serves a socket that listens already. Throws as open() does.
+  /// Serves a socket that listens already, on the interface that it is bound to. Throws as open() does.
   void adopt(FileDescriptor socket);
   void accept();
   void close();

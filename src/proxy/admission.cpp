@@ -22,8 +22,9 @@ std::optional<CloseReason> admit(Worker& worker, const Listener& listener, Conne
 
 bool has_room(Worker& worker, const Listener& listener, ListenerState& state, const Endpoint& client) {
   // A flow costs whoever opens it one datagram, from whatever address: connections keep half of the room.
-  const bool is_full = worker.is_full() || (listener.kind == ListenerKind::udp &&
-                                            worker.shared->udp_flows >= worker.options.max_connections / 2);
+  const bool is_full =
+      worker.is_full() || (listener.kind == ListenerKind::udp &&
+                           worker.shared->udp_flows >= std::max<std::size_t>(1, worker.options.max_connections / 2));
   if (!is_full && (listener.max_connections == 0 || state.active < listener.max_connections)) return true;
   ++(is_full ? worker.counters.limit_refused : worker.counters.listener_limit_refused);
   ++state.limit_refused;

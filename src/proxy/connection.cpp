@@ -50,12 +50,12 @@ void Connection::finish(CloseReason reason) {
   --record_.listener->active;
   --worker_->shared->active;
   if (record_.protocol == Protocol::udp) --worker_->shared->udp_flows;
+  hand_over();  // before the embedder's functions, which may throw
   const EngineOptions& options = worker_->options;
   if (options.access_log)
     options.access_log(options.access_log_format.render(describe(record_, reason, worker_->timers)));
   else if (options.log.is_enabled())
     options.log.info("connection closed", log_fields(describe(record_, reason, worker_->timers)));
-  hand_over();
 }
 
 void Connection::hand_over() {

@@ -113,8 +113,15 @@ void CrewMember::adopt(const RouteConfig& config, std::vector<std::shared_ptr<Ac
                        std::vector<std::shared_ptr<UdpRelay>> new_udp_relays) {
   follow(acceptors, config);
   follow(udp_relays, config);
-  for (auto& acceptor : new_acceptors) acceptors.emplace_back(std::move(acceptor))->accept();
-  for (auto& relay : new_udp_relays) udp_relays.emplace_back(std::move(relay))->start();
+  // A socket that changes its kind may change its interface too, and only now.
+  for (auto& acceptor : new_acceptors) {
+    acceptor->set_listener(acceptor->listener());
+    acceptors.emplace_back(std::move(acceptor))->accept();
+  }
+  for (auto& relay : new_udp_relays) {
+    relay->set_listener(relay->listener());
+    udp_relays.emplace_back(std::move(relay))->start();
+  }
 }
 
 std::vector<ListeningSocket> CrewMember::sockets() const {

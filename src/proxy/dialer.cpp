@@ -54,10 +54,10 @@ void Dialer::dial(const std::shared_ptr<EndpointState>& endpoint) {
   auto attempt = std::make_unique<Attempt>(*this, std::move(*socket), endpoint);
   if (const error_code ec = attempt->socket.watch(*attempt))
     return note_failure(endpoint, CloseReason::connect_failed, ec.message());
-  attempt->deadline = worker_.timers.after(backend_->connect_timeout, [weak = weak_self(), pending = attempt.get()] {
-    if (const auto self = weak.lock()) self->on_timeout(*pending);
+  Attempt& pending = *attempts_.emplace_back(std::move(attempt));
+  pending.deadline = worker_.timers.after(backend_->connect_timeout, [weak = weak_self(), &pending] {
+    if (const auto self = weak.lock()) self->on_timeout(pending);
   });
-  attempts_.push_back(std::move(attempt));
 }
 
 Result<Socket> Dialer::open(const Endpoint& to) const {

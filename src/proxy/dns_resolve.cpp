@@ -18,9 +18,10 @@ namespace {
 constexpr std::chrono::milliseconds kServerTimeout{2'000};
 constexpr std::chrono::milliseconds kDeadline{10'000};
 constexpr int kRounds = 2;
-/// How long the addresses of one family wait for those of the other (RFC 8305 section 3). Some networks drop questions
-/// of a type that they do not know.
+/// How long IPv4 addresses wait for the answer about IPv6 (RFC 8305 section 3), which some networks never give; and for
+/// how long they then hold, so that the whole answer is asked for soon.
 constexpr std::chrono::milliseconds kResolutionDelay{50};
+constexpr std::uint32_t kPartSeconds = 1;
 
 struct Context {
   std::shared_ptr<dns::ExchangeContext> exchange;
@@ -124,9 +125,12 @@ struct Pair : std::enable_shared_from_this<Pair> {
     --open;
     if (!resolved) return;
     if (open == 0) return tell();
-    if (all.addresses.empty()) return;
-    delay = timers->after(kResolutionDelay, [self = shared_from_this()] {
-      if (self->resolved) self->tell();
+    if (all.addresses.empty() || all.addresses.front().is_v6()) return;
+    delay = timers->after(kResolutionDelay, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (!self || !self->resolved) return;
+      self->all.ttl = std::min(self->all.ttl, kPartSeconds);
+      self->tell();
     });
   }
 

@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/assert.hpp>
+#include <cerrno>
 #include <hcpnet/proxy/engine.hpp>
 #include <optional>
 #include <stdexcept>
@@ -72,6 +73,7 @@ struct Engine::Impl {
   Endpoint open_all(std::vector<std::vector<std::shared_ptr<Socket>>>& sockets, const Listener& listener) const {
     Endpoint address = address_of(listener);
     std::vector<FileDescriptor> given = take_inherited(listener, address);
+    for (const FileDescriptor& socket : given) bind_inherited(socket, listener);
     if (given.empty()) given = copies_of_ours(listener);
     if (!given.empty()) return adopt_all(sockets, listener, std::move(given));
     PortSharing sharing = crew.size() == 1 ? PortSharing::none : PortSharing::first;
@@ -87,6 +89,7 @@ struct Engine::Impl {
   /// Where the listener is of another kind until the next table is in force: the same sockets, with what waits in them.
   [[nodiscard]] std::vector<FileDescriptor> copies_of_ours(const Listener& listener) const {
     std::vector<FileDescriptor> copies;
+    check_interface(listener);
     const SocketKind kind = listener.kind == ListenerKind::udp ? SocketKind::datagram : SocketKind::stream;
     for (const auto& member : crew)
       for (const ListeningSocket& socket : member->call([&member] { return member->sockets(); }))
@@ -95,18 +98,28 @@ struct Engine::Impl {
     return copies;
   }
 
-  /// An open socket is bound to another interface when the table is in force, which must not fail then.
+  /// An open socket is bound to another interface when the table is in force, which must not fail then: a socket like
+  /// it is, now. Without CAP_NET_RAW only one that is bound to none may be.
   void check_interface(const Listener& listener) const {
-    const bool is_same = std::ranges::any_of(table->config().listeners, [&](const Listener& before) {
-      return before.address == listener.address && before.kind == listener.kind &&
-             before.interface == listener.interface;
+    if (!table) return;
+    const auto before = std::ranges::find_if(table->config().listeners, [&](const Listener& known) {
+      return known.address == listener.address && protocol_of(known.kind) == protocol_of(listener.kind);
     });
-    if (is_same) return;
+    if (before == table->config().listeners.end() || before->interface == listener.interface) return;
     const FileDescriptor probe(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    const error_code ec = bind_to_interface(probe.get(), listener.interface);
+    error_code ec;
+    if (!probe.is_open()) ec = {errno, boost::system::system_category()};
+    if (!ec) ec = bind_to_interface(probe.get(), before->interface);
+    if (!ec) ec = rebind_to_interface(probe.get(), listener.interface);
     if (ec)
       throw boost::system::system_error(
-          ec, "proxy: cannot listen on " + listener.address.to_string() + ", interface " + listener.interface);
+          ec, "proxy: cannot move " + listener.address.to_string() + " to " +
+                  (listener.interface.empty() ? "every interface" : "interface " + listener.interface));
+  }
+
+  static void bind_inherited(const FileDescriptor& socket, const Listener& listener) {
+    if (const error_code ec = rebind_to_interface(socket.get(), listener.interface))
+      throw boost::system::system_error(ec, "proxy: cannot take over " + listener.address.to_string());
   }
 
   [[nodiscard]] std::vector<FileDescriptor> take_inherited(const Listener& listener, const Endpoint& address) const {

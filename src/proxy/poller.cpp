@@ -16,7 +16,7 @@ namespace hcpnet::proxy {
 namespace {
 
 constexpr int kEventsPerTurn = 128;
-constexpr std::uint32_t kEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+constexpr std::uint32_t kEvents = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 
 std::uint64_t pack(const Poller::Key& key) noexcept {
   return std::uint64_t{key.generation} << 32 | key.slot;
@@ -81,17 +81,22 @@ Socket* Poller::find(const Key& key) const noexcept {
 
 void Poller::tell_again(const Key& key) {
   again_.push_back(key);
-  if (std::exchange(is_posted_, true)) return;
+  post_turn();
+}
+
+void Poller::post_turn() {
+  if (is_posted_) return;
   boost::asio::post(epoll_.get_executor(), [weak = std::weak_ptr(self_)] {
     const auto self = weak.lock();
     if (!self || *self == nullptr) return;
     (*self)->is_posted_ = false;
     (*self)->turn();
   });
+  is_posted_ = true;
 }
 
 void Poller::arm() {
-  if (!has_sockets() || std::exchange(is_armed_, true)) return;
+  if (!has_sockets() || is_armed_) return;
   epoll_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                     [weak = std::weak_ptr(self_)](const error_code& ec) {
                       const auto self = weak.lock();
@@ -99,21 +104,36 @@ void Poller::arm() {
                       (*self)->is_armed_ = false;
                       ec ? (*self)->arm() : (*self)->turn();
                     });
+  is_armed_ = true;
 }
 
 void Poller::turn() {
   std::array<epoll_event, kEventsPerTurn> events;
   const int count = ::epoll_wait(epoll_.native_handle(), events.data(), kEventsPerTurn, 0);
-  arm();  // after the events are taken, which would wake it at once, and before handlers, which may throw
-  const auto self = self_;
-  std::swap(again_, told_again_);
+  arm();  // only now: events that wait would wake it at once
+  std::swap(again_, told_);
   again_.clear();
-  for (std::size_t i = 0; *self != nullptr && i < told_again_.size(); ++i) {
-    if (Socket* socket = find(told_again_[i])) socket->tell_again();
-  }
-  for (int i = 0; *self != nullptr && i < count; ++i) {  // whoever is told may destroy this poller
+  for (int i = 0; i < count;
+       ++i) {  // all of them first: whoever is told may throw, and the kernel does not repeat them
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    if (Socket* socket = find(unpack(event.data.u64))) socket->tell(event.events);
+    Socket* socket = find(unpack(event.data.u64));
+    if (socket == nullptr) continue;
+    socket->note(event.events);
+    if (!std::exchange(socket->is_waiting_, true)) told_.push_back(unpack(event.data.u64));
+  }
+  const auto self = self_;  // whoever is told may destroy this poller
+  for (std::size_t next = 0; *self != nullptr && next < told_.size();) {
+    Socket* socket = find(told_[next++]);
+    if (socket == nullptr) continue;
+    try {
+      socket->tell();
+    } catch (...) {
+      if (*self != nullptr && next < told_.size()) {
+        again_.insert(again_.end(), told_.begin() + static_cast<std::ptrdiff_t>(next), told_.end());
+        post_turn();
+      }
+      throw;
+    }
   }
 }
 

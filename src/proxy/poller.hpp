@@ -42,6 +42,7 @@ class Poller {
   void move(const Key& key, Socket& to) noexcept { slots_[key.slot].socket = &to; }
   void remove(const Key& key) noexcept;
   void tell_again(const Key& key);
+  void post_turn();
   [[nodiscard]] bool has_sockets() const noexcept { return free_slots_.size() < slots_.size(); }
   [[nodiscard]] Socket* find(const Key& key) const noexcept;
   void arm();
@@ -50,8 +51,8 @@ class Poller {
   boost::asio::posix::stream_descriptor epoll_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
-  std::vector<Key> again_;
-  std::vector<Key> told_again_;  ///< those of this turn
+  std::vector<Key> again_;  ///< told in the next turn
+  std::vector<Key> told_;   ///< in this one
   bool is_armed_ = false;
   bool is_posted_ = false;
   std::shared_ptr<Poller*> self_;  ///< emptied by the destructor; late wake-ups find null

@@ -33,10 +33,10 @@ Relay::Relay(std::shared_ptr<Worker> worker, ConnectionRecord record, Socket cli
 
 void Relay::start(std::span<const std::uint8_t> received) {
   const auto keep = shared_from_this();
+  to_backend_.pending = worker().buffers.borrow();
   keep_alive();
   touch();
   if (idle_timeout_) arm_idle_timer();
-  to_backend_.pending = worker().buffers.borrow();
   std::ranges::copy(received, to_backend_.pending.bytes().begin());
   to_backend_.end = received.size();
   for (Side* side : {&client_, &backend_}) {
@@ -71,7 +71,8 @@ void Relay::pump(Direction& d) {
 }
 
 bool Relay::is_splicing_better(const Direction& d) const noexcept {
-  return d.bulk_mark != 0 && worker().may_splice && worker().bulk.streams() >= kSpliceFromStreams;
+  return d.bulk_mark != 0 && worker().may_splice && !d.from.socket.has_urgent() &&
+         worker().bulk.streams() >= kSpliceFromStreams;
 }
 
 bool Relay::copy_once(Direction& d) {

@@ -211,11 +211,11 @@ bool Session::send_proxy_header(Socket& backend) {
 void Session::become_relay(Socket backend) {
   set_tcp_options(backend.descriptor(), worker().options);
   if (!send_proxy_header(backend)) return fail_backend(CloseReason::connect_failed);
-  is_closed_ = true;
   const auto keep = shared_from_this();
   worker().timers.cancel(deadline_);
   const auto relay = std::make_shared<Relay>(worker_, std::move(record_), std::move(client_), std::move(backend),
                                              backend_->idle_timeout);
+  is_closed_ = true;
   relay->doomed_at = doomed_at;
   hand_over();
   relay->start(received_);

@@ -34,6 +34,7 @@ Socket::Socket(Socket&& other) noexcept
       is_writable_(other.is_writable_),
       has_ended_(other.has_ended_),
       is_disturbed_(other.is_disturbed_),
+      has_urgent_(other.has_urgent_),
       is_waiting_(other.is_waiting_) {
   if (user_ != nullptr) poller_->move(key_, *this);
 }
@@ -49,21 +50,23 @@ error_code Socket::watch(SocketUser& user) {
 }
 
 void Socket::tell_again_later() {
-  if (user_ != nullptr && !std::exchange(is_waiting_, true)) poller_->tell_again(key_);
+  if (user_ == nullptr || is_waiting_) return;
+  poller_->tell_again(key_);
+  is_waiting_ = true;
 }
 
-void Socket::tell_again() {
+void Socket::tell() {
   is_waiting_ = false;
   user_->on_ready(*this);
 }
 
-void Socket::tell(std::uint32_t events) {
+void Socket::note(std::uint32_t events) noexcept {
   const bool is_broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
-  if (is_broken || (events & (EPOLLIN | EPOLLRDHUP)) != 0) is_readable_ = true;
+  if (is_broken || (events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP)) != 0) is_readable_ = true;
+  if ((events & EPOLLPRI) != 0) has_urgent_ = true;
   if (is_broken || (events & EPOLLRDHUP) != 0) has_ended_ = true;
   if (is_broken || (events & EPOLLOUT) != 0) is_writable_ = true;
   if (is_broken) is_disturbed_ = true;
-  user_->on_ready(*this);
 }
 
 void Socket::close() noexcept {
@@ -84,7 +87,8 @@ void Socket::shutdown_send() noexcept {
 Socket::Transfer Socket::read(std::span<std::uint8_t> buffer) noexcept {
   const Transfer read = outcome(::recv(descriptor(), buffer.data(), buffer.size(), 0));
   // A short read emptied it: what comes now makes an event.
-  if (read.would_block() || (read.error == 0 && read.count < buffer.size() && !has_ended_)) is_readable_ = false;
+  const bool is_emptied = read.error == 0 && read.count < buffer.size() && !has_ended_ && !has_urgent_;
+  if (read.would_block() || is_emptied) is_readable_ = false;
   return read;
 }
 

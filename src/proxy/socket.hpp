@@ -60,13 +60,15 @@ class Socket {
   [[nodiscard]] bool is_open() const noexcept { return descriptor_.is_open(); }
   [[nodiscard]] bool is_readable() const noexcept { return is_readable_; }  ///< has bytes, has ended, or is broken
   [[nodiscard]] bool is_writable() const noexcept { return is_writable_; }  ///< or broken
+  /// The peer has sent urgent data at some time: splice(2) does not get past it.
+  [[nodiscard]] bool has_urgent() const noexcept { return has_urgent_; }
   /// It broke, or both sides have sent their FIN, since take_error() was called.
   [[nodiscard]] bool is_disturbed() const noexcept { return is_disturbed_; }
 
  private:
   friend class Poller;
-  void tell(std::uint32_t events);
-  void tell_again();
+  void note(std::uint32_t events) noexcept;
+  void tell();
 
   Poller* poller_;
   FileDescriptor descriptor_;
@@ -76,7 +78,8 @@ class Socket {
   bool is_writable_ = false;
   bool has_ended_ = false;  ///< the last event of reading has come: there is something to read until the end is read
   bool is_disturbed_ = false;
-  bool is_waiting_ = false;  ///< to be told again
+  bool has_urgent_ = false;  ///< a read ends before the urgent byte, whatever there is behind it
+  bool is_waiting_ = false;  ///< among those that will be told
 };
 
 }  // namespace hcpnet::proxy

@@ -49,8 +49,8 @@ void UdpRelay::open(const Endpoint& address, PortSharing sharing) {
 }
 
 void UdpRelay::adopt(FileDescriptor socket) {
-  error_code ec = rebind_to_interface(socket.get(), listener_.interface);
-  if (!ec) socket_.assign(to_udp(listener_.address).protocol(), socket.get(), ec);
+  error_code ec;
+  socket_.assign(to_udp(listener_.address).protocol(), socket.get(), ec);
   if (!ec) static_cast<void>(socket.release());
   if (!ec) socket_.non_blocking(true, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot take over " + listener_.address.to_string() + " (UDP)");

@@ -91,7 +91,10 @@ void bind_query(py::module_& m) {
       .def_property_readonly(
           "view", [](const Answer& a) { return a.reply.view; }, "str: empty when the client belongs to none.")
       .def_property_readonly(
-          "rcode", [](const Answer& a) { return a.reply.reply ? to_string(a.reply.reply->rcode()) : std::string(); },
+          "rcode",
+          [](const Answer& a) {
+            return a.reply.is_forwarded ? std::string() : to_string(a.reply.reply.value().rcode());
+          },
           "str: such as \"NXDOMAIN\"; empty when an upstream decides.")
       .def_property_readonly(
           "answers",

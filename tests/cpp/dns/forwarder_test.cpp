@@ -224,6 +224,21 @@ TEST_F(DnsAlias, MoreThanTheClientTakesIsAskedForOverTcp) {
   EXPECT_EQ(stream.receive().value().answers.size(), 61U);
 }
 
+TEST_F(DnsAlias, AnAnswerThatFitsGoesWithoutItsAuthority) {
+  add([](const Asked& asked) {
+    Message reply = parse_message(*good(asked)).value();
+    for (int i = 0; i < 40; ++i)
+      reply.authority.push_back({test::name("example.net"), Type::ns, kClassIn, 60,
+                                 std::string(as_text(test::name("ns" + std::to_string(i) + ".provider.test").wire()))});
+    return std::optional(encode_message(reply).value());
+  });
+  start_with_alias();
+  const Message reply = ask("out.blue.example");
+  EXPECT_EQ(addresses(reply), kGood);
+  EXPECT_TRUE(reply.authority.empty());
+  EXPECT_EQ(reply.flags & flag::kTruncated, 0);
+}
+
 TEST_F(DnsForwarder, WhatWasNotAskedForIsNotPassedOn) {
   add([](const Asked& asked) {
     const auto record = [](std::string_view owner, Type type, std::string rdata) {

@@ -178,6 +178,18 @@ TEST_F(RelayTest, AResetAfterAnUrgentByteIsSeen) {
   EXPECT_EQ(closed_for("client_reset"), 1u);
 }
 
+/// A read ends before the urgent byte, so that a short one does not mean that there is no more.
+TEST_F(RelayTest, BytesBehindAnUrgentByteArrive) {
+  auto [client, backend] = tunnel("a.test", server);
+  for (int i = 0; i < 3; ++i) {
+    client.socket().send(boost::asio::buffer("abc", 3));
+    client.socket().send(boost::asio::buffer("!", 1), boost::asio::socket_base::message_out_of_band);
+    client.socket().send(boost::asio::buffer("def", 3));
+    EXPECT_EQ(backend.receive(6), "abcdef");
+  }
+  expect_works(client, backend);
+}
+
 TEST_F(RelayTest, AnAnswerBeforeAResetSurvivesUnreadRequests) {
   auto [client, backend] = tunnel("a.test", server);
   client.send(std::string("request"));

@@ -192,6 +192,25 @@ TEST_F(SocketTest, AUserMayDestroyThePoller) {
   EXPECT_EQ(user_.told, 1);
 }
 
+TEST_F(SocketTest, AUserThatThrowsTakesNothingFromTheOthers) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  const FileDescriptor other_end(ends[1]);
+  Socket one(*poller_, std::move(ours_));
+  Socket two(*poller_, FileDescriptor(ends[0]));
+  User other;
+  bool has_thrown = false;
+  user_.then = other.then = [&](Socket&) {
+    if (!std::exchange(has_thrown, true)) throw std::runtime_error("of a user");
+  };
+  EXPECT_FALSE(one.watch(user_));
+  EXPECT_FALSE(two.watch(other));
+  EXPECT_THROW(run(), std::runtime_error);
+  run();
+  EXPECT_EQ(user_.told, 1);
+  EXPECT_EQ(other.told, 1);
+}
+
 TEST_F(SocketTest, ManySockets) {
   std::vector<std::unique_ptr<Socket>> sockets;
   std::vector<FileDescriptor> peers;
