@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "proxy/unmapped.hpp"
+#include "proxy/mapped_address.hpp"
 
 namespace hcpnet::proxy {
 namespace {
@@ -104,13 +104,10 @@ Result<ProxyHeader> parse_v2(ByteView received) noexcept {
   return header;
 }
 
-std::vector<std::uint8_t> encode_v1(const ProxyHeader::Addresses& a, bool is_known) {
-  std::string line = "PROXY UNKNOWN\r\n";
-  if (is_known) {
-    line = std::string("PROXY ") + (a.source.address.is_v4() ? "TCP4 " : "TCP6 ") + a.source.address.to_string() + ' ' +
-           a.destination.address.to_string() + ' ' + std::to_string(a.source.port) + ' ' +
-           std::to_string(a.destination.port) + "\r\n";
-  }
+std::vector<std::uint8_t> encode_v1(const ProxyHeader::Addresses& a) {
+  const std::string line = std::string("PROXY ") + (a.source.address.is_v4() ? "TCP4 " : "TCP6 ") +
+                           a.source.address.to_string() + ' ' + a.destination.address.to_string() + ' ' +
+                           std::to_string(a.source.port) + ' ' + std::to_string(a.destination.port) + "\r\n";
   return {line.begin(), line.end()};
 }
 
@@ -121,21 +118,19 @@ void write_address(ByteWriter& out, const IpAddress& address) {
     out.bytes(address.v6().bytes());
 }
 
-std::vector<std::uint8_t> encode_v2(const ProxyHeader::Addresses& a, bool is_known) {
+std::vector<std::uint8_t> encode_v2(const ProxyHeader::Addresses& a) {
   constexpr std::uint16_t kV4Bytes = 12, kV6Bytes = 36;
   const bool is_v4 = a.source.address.is_v4();
   std::array<std::uint8_t, kV2HeadBytes + kV6Bytes> buffer;
   ByteWriter out(buffer);
   out.bytes(as_bytes(kV2Signature));
-  out.u8(is_known ? kProxy : kLocal);
-  out.u8(!is_known ? 0 : is_v4 ? kTcpOverIpv4 : kTcpOverIpv6);
-  out.u16(!is_known ? 0 : is_v4 ? kV4Bytes : kV6Bytes);
-  if (is_known) {
-    write_address(out, a.source.address);
-    write_address(out, a.destination.address);
-    out.u16(a.source.port);
-    out.u16(a.destination.port);
-  }
+  out.u8(kProxy);
+  out.u8(is_v4 ? kTcpOverIpv4 : kTcpOverIpv6);
+  out.u16(is_v4 ? kV4Bytes : kV6Bytes);
+  write_address(out, a.source.address);
+  write_address(out, a.destination.address);
+  out.u16(a.source.port);
+  out.u16(a.destination.port);
   return {out.written().begin(), out.written().end()};
 }
 
@@ -153,9 +148,13 @@ Result<ProxyHeader> parse_proxy_header(ByteView received) noexcept {
 }
 
 std::vector<std::uint8_t> encode_proxy_header(ProxyHeaderVersion version, const ProxyHeader::Addresses& addresses) {
-  const bool is_known = addresses.source.address.is_v4() == addresses.destination.address.is_v4();
-  if (version == ProxyHeaderVersion::v1) return encode_v1(addresses, is_known);
-  if (version == ProxyHeaderVersion::v2) return encode_v2(addresses, is_known);
+  ProxyHeader::Addresses same = addresses;
+  if (same.source.address.is_v4() != same.destination.address.is_v4()) {
+    same.source.address = mapped(same.source.address);
+    same.destination.address = mapped(same.destination.address);
+  }
+  if (version == ProxyHeaderVersion::v1) return encode_v1(same);
+  if (version == ProxyHeaderVersion::v2) return encode_v2(same);
   return {};
 }
 

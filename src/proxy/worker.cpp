@@ -6,8 +6,8 @@
 
 #include "proxy/connection.hpp"
 #include "proxy/dns_resolve.hpp"
+#include "proxy/mapped_address.hpp"
 #include "proxy/sockets.hpp"
-#include "proxy/unmapped.hpp"
 
 namespace hcpnet::proxy {
 namespace {

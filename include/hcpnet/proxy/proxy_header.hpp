@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxProxyHeaderBytes = 2048;
 struct ProxyHeader {
   struct Addresses {
     Endpoint source;
-    Endpoint destination;  ///< of the same family
+    Endpoint destination;
     friend bool operator==(const Addresses&, const Addresses&) = default;
   };
   /// Absent: the sender speaks for itself (LOCAL), or does not say (UNKNOWN, other families): the connection's own
@@ -33,8 +33,8 @@ struct ProxyHeader {
 /// byte that neither version can have. No allocation. Thread-safe.
 [[nodiscard]] Result<ProxyHeader> parse_proxy_header(ByteView received) noexcept;
 
-/// A header for a TCP connection; nothing with ProxyHeaderVersion::none. Where the families differ it says UNKNOWN or
-/// LOCAL.
+/// A header for a TCP connection; nothing with ProxyHeaderVersion::none. Where the families differ the IPv4 address is
+/// written as an IPv4-mapped IPv6 one.
 [[nodiscard]] std::vector<std::uint8_t> encode_proxy_header(ProxyHeaderVersion version,
                                                             const ProxyHeader::Addresses& addresses);
 

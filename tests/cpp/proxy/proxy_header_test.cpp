@@ -134,10 +134,11 @@ TEST(ProxyHeaderCodec, RefusesWhatIsNotOne) {
   for (const auto& [bytes, error] : cases) EXPECT_EQ(parse(bytes).error(), error) << bytes;
 }
 
-TEST(ProxyHeaderCodec, DifferentFamiliesCannotBeSaid) {
+TEST(ProxyHeaderCodec, OfDifferentFamiliesTheIpv4AddressIsMapped) {
   const ProxyHeader::Addresses mixed{{Ipv4(192, 0, 2, 1), 1}, {*parse_ipv6("::1"), 2}};
-  EXPECT_EQ(encode(ProxyHeaderVersion::v1, mixed), "PROXY UNKNOWN\r\n");
-  EXPECT_EQ(encode(ProxyHeaderVersion::v2, mixed), kSignature + std::string("\x20\0\0\0", 4));
+  EXPECT_EQ(encode(ProxyHeaderVersion::v1, mixed), "PROXY TCP6 ::ffff:192.0.2.1 ::1 1 2\r\n");
+  for (const auto version : {ProxyHeaderVersion::v1, ProxyHeaderVersion::v2})
+    EXPECT_EQ(parse(encode(version, mixed)).value().addresses, mixed);
   EXPECT_EQ(encode(ProxyHeaderVersion::none, mixed), "");
 }
 
