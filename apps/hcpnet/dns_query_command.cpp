@@ -102,9 +102,7 @@ int run_explain(const Arguments& a) {
 
 Json to_json(const std::vector<dns::Record>& records) {
   Json all = Json::array();
-  for (const dns::Record& r : records)
-    all.push_back(r.owner.to_string() + ' ' + std::to_string(r.ttl) + " IN " + to_string(r.type) + ' ' +
-                  dns::rdata_to_string(r.type, r.rdata));
+  for (const dns::Record& record : records) all.push_back(dns::to_line(record));
   return all;
 }
 

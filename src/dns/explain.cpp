@@ -109,6 +109,12 @@ std::string_view to_string(AnswerRule rule) noexcept {
   return "unknown";
 }
 
+std::string to_line(const Record& record) {
+  return rendering::record_lines(record.owner.to_string(), {record.owner, record.type, record.ttl, {record.rdata}},
+                                 record.ttl)
+      .front();
+}
+
 Result<Explanation> explain(const Config& config, const Name& name, Type type, const IpAddress& client) {
   const auto views = ViewSet::make(config.views);
   if (!views) return views.error();

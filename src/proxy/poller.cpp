@@ -113,8 +113,8 @@ void Poller::turn() {
   arm();  // only now: events that wait would wake it at once
   std::swap(again_, told_);
   again_.clear();
-  for (int i = 0; i < count;
-       ++i) {  // all of them first: whoever is told may throw, and the kernel does not repeat them
+  // All of them first: whoever is told may throw, and the kernel does not repeat them.
+  for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     Socket* socket = find(unpack(event.data.u64));
     if (socket == nullptr) continue;

@@ -34,6 +34,12 @@ Name name_of(const std::string& text) {
   return *name;
 }
 
+Type type_of(const std::string& text) {
+  const auto type = parse_type(text);
+  if (!type) throw py::value_error("'" + text + "' is not a type of record");
+  return *type;
+}
+
 py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
                         const RenderOptions& options) {
   const auto target = parse_render_target(target_name);
@@ -50,11 +56,10 @@ py::dict render_servers(const py::dict& texts, const std::string& target_name, c
 
 py::list explain_servers(const py::dict& texts, const std::string& name, const IpAddress& client,
                          const std::string& type_text, const py::dict& observed) {
-  const auto type = parse_type(type_text);
-  if (!type) throw py::value_error("'" + type_text + "' is not a type of record");
+  const Type type = type_of(type_text);
   py::list all;
   for (const DnsServerConfig& server : servers_of(texts, observed))
-    all.append(explain(server.config, name_of(name), *type, client).value());
+    all.append(explain(server.config, name_of(name), type, client).value());
   return all;
 }
 
@@ -66,19 +71,16 @@ struct Answer {
 
 std::vector<std::string> lines_of(const std::vector<Record>& records) {
   std::vector<std::string> lines;
-  for (const Record& r : records)
-    lines.push_back(r.owner.to_string() + ' ' + std::to_string(r.ttl) + " IN " + to_string(r.type) + ' ' +
-                    rdata_to_string(r.type, r.rdata));
+  for (const Record& record : records) lines.push_back(to_line(record));
   return lines;
 }
 
 std::vector<Answer> query_servers(const py::dict& texts, const std::string& name, const IpAddress& client,
                                   const std::string& type_text, const py::dict& observed) {
-  const auto type = parse_type(type_text);
-  if (!type) throw py::value_error("'" + type_text + "' is not a type of record");
+  const Type type = type_of(type_text);
   Message query;
   query.flags = flag::kRecursionDesired;
-  query.questions = {{name_of(name), *type, kClassIn}};
+  query.questions = {{name_of(name), type, kClassIn}};
   std::vector<Answer> all;
   for (const DnsServerConfig& server : servers_of(texts, observed))
     all.push_back({server.owner, simulate_query(server.config, query, client).value()});

@@ -29,6 +29,9 @@ enum class AnswerRule : std::uint8_t {
 };
 [[nodiscard]] std::string_view to_string(AnswerRule rule) noexcept;
 
+/// "OWNER TTL IN TYPE RDATA", as a line of a zone file.
+[[nodiscard]] std::string to_line(const Record& record);
+
 struct ExplainStep {
   std::string name;  ///< what was looked up
   std::string zone;  ///< the apex that owns it; empty: none
