@@ -43,16 +43,19 @@ Poller::~Poller() {
 
 Result<Poller::Key> Poller::add(Socket& socket) {
   if (free_slots_.empty()) grow();
+  arm();  // like grow() it may fail for want of memory; nothing is taken before
   Slot& slot = slots_[free_slots_.back()];
   const Key key{free_slots_.back(), slot.generation + 1};
   epoll_event event{};
   event.events = kEvents;
   event.data.u64 = pack(key);
-  if (::epoll_ctl(epoll_.native_handle(), EPOLL_CTL_ADD, socket.descriptor(), &event) != 0)
-    return error_code(errno, boost::system::system_category());
+  if (::epoll_ctl(epoll_.native_handle(), EPOLL_CTL_ADD, socket.descriptor(), &event) != 0) {
+    const error_code ec(errno, boost::system::system_category());
+    rest();
+    return ec;
+  }
   free_slots_.pop_back();
   slot = {&socket, key.generation};
-  arm();
   return key;
 }
 
@@ -69,6 +72,11 @@ void Poller::remove(const Key& key) noexcept {
   Slot& slot = slots_[key.slot];
   slot = {nullptr, slot.generation + 1};
   free_slots_.push_back(key.slot);
+  rest();
+}
+
+/// Without sockets the loop has nothing to wait for.
+void Poller::rest() noexcept {
   if (has_sockets()) return;
   error_code ignored;
   epoll_.cancel(ignored);
@@ -96,13 +104,14 @@ void Poller::post_turn() {
 }
 
 void Poller::arm() {
-  if (!has_sockets() || is_armed_) return;
+  if (is_armed_) return;
   epoll_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                     [weak = std::weak_ptr(self_)](const error_code& ec) {
                       const auto self = weak.lock();
                       if (!self || *self == nullptr) return;
                       (*self)->is_armed_ = false;
-                      ec ? (*self)->arm() : (*self)->turn();
+                      if (!ec) return (*self)->turn();
+                      if ((*self)->has_sockets()) (*self)->arm();
                     });
   is_armed_ = true;
 }
@@ -110,7 +119,7 @@ void Poller::arm() {
 void Poller::turn() {
   std::array<epoll_event, kEventsPerTurn> events;
   const int count = ::epoll_wait(epoll_.native_handle(), events.data(), kEventsPerTurn, 0);
-  arm();  // only now: events that wait would wake it at once
+  if (has_sockets()) arm();  // only now: events that wait would wake it at once
   std::swap(again_, told_);
   again_.clear();
   // All of them first: whoever is told may throw, and the kernel does not repeat them.

@@ -41,6 +41,7 @@ class Poller {
   void grow();
   void move(const Key& key, Socket& to) noexcept { slots_[key.slot].socket = &to; }
   void remove(const Key& key) noexcept;
+  void rest() noexcept;
   void tell_again(const Key& key);
   void post_turn();
   [[nodiscard]] bool has_sockets() const noexcept { return free_slots_.size() < slots_.size(); }
