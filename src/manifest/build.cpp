@@ -190,8 +190,7 @@ class UnitBuilder {
     envoy.node = unit_.name("proxy");
     envoy.any_address = true;
     envoy.observe_port = kObservePort;
-    envoy.max_connections = static_cast<std::uint32_t>(proxy.limits.max_connections);
-    if (proxy.limits.inspect_timeout) envoy.inspect_timeout = *proxy.limits.inspect_timeout;
+    envoy.settings = proxy.settings;
     const Json bootstrap = proxy::render_envoy(proxy.table->config(), proxy.workers, envoy, problems_);
     Workload w;
     w.name = w.account = unit_.name("proxy");

@@ -37,7 +37,7 @@ void Acceptor::open(const Endpoint& address, PortSharing sharing) {
   if (!ec) acceptor_.listen(asio::socket_base::max_listen_connections, ec);
   if (!ec) acceptor_.native_non_blocking(true, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot listen on " + address.to_string());
-  set_tcp_options(acceptor_.native_handle(), worker_->options);
+  apply_settings();
   bound_ = from_asio(acceptor_.local_endpoint());
 }
 
@@ -47,7 +47,7 @@ void Acceptor::adopt(FileDescriptor socket) {
   if (!ec) static_cast<void>(socket.release());
   if (!ec) acceptor_.native_non_blocking(true, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot take over " + listener_->address.to_string());
-  set_tcp_options(acceptor_.native_handle(), worker_->options);
+  apply_settings();
   bound_ = from_asio(acceptor_.local_endpoint());
 }
 

@@ -24,6 +24,8 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   void close();
   /// What is accepted from now on follows these rules. Precondition: the same address and kind.
   void set_listener(const Listener& listener);
+  /// What is accepted from now on has the options that the worker has now.
+  void apply_settings() noexcept { set_listening_options(acceptor_.native_handle(), worker_->tcp); }
   [[nodiscard]] const Listener& listener() const noexcept { return *listener_; }
   [[nodiscard]] const Endpoint& bound() const noexcept { return bound_; }
   [[nodiscard]] int descriptor() { return acceptor_.native_handle(); }

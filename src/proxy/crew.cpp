@@ -116,12 +116,18 @@ void CrewMember::adopt(const RouteConfig& config, std::vector<std::shared_ptr<Ac
   // A socket that changes its kind may change its interface too, and only now.
   for (auto& acceptor : new_acceptors) {
     acceptor->set_listener(acceptor->listener());
+    acceptor->apply_settings();  // they may have changed since it was opened
     acceptors.emplace_back(std::move(acceptor))->accept();
   }
   for (auto& relay : new_udp_relays) {
     relay->set_listener(relay->listener());
     udp_relays.emplace_back(std::move(relay))->start();
   }
+}
+
+void CrewMember::configure(const EngineSettings& settings) {
+  worker->configure(settings);
+  for (const auto& acceptor : acceptors) acceptor->apply_settings();
 }
 
 std::vector<ListeningSocket> CrewMember::sockets() const {

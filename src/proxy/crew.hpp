@@ -53,6 +53,7 @@ class CrewMember {
   /// Serves what `config` has: opened sockets that are new, those of before that are still there, under its rules.
   void adopt(const RouteConfig& config, std::vector<std::shared_ptr<Acceptor>> new_acceptors,
              std::vector<std::shared_ptr<UdpRelay>> new_udp_relays);
+  void configure(const EngineSettings& settings);
   void close_listeners();
   [[nodiscard]] std::vector<ListeningSocket> sockets() const;
 

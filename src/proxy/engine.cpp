@@ -171,6 +171,23 @@ struct Engine::Impl {
     bound.clear();
   }
 
+  /// Tells where the kernel does not allow what socket buffers are to be.
+  void report_buffers() const {
+    const auto report = [&](const char* buffer, int option, std::optional<std::size_t> asked) {
+      const std::size_t wanted = asked.value_or(kDefaultSocketBufferBytes);
+      const std::size_t granted = wanted == 0 ? 0 : granted_buffer_bytes(option, wanted);
+      if (granted >= wanted) return;
+      if (asked)
+        options.log.warning("the kernel allows less than is configured for a socket buffer",
+                            {{"buffer", buffer}, {"bytes", std::to_string(granted)}});
+      else
+        options.log.info("the kernel does not allow the usual bound of a socket buffer, so there is none",
+                         {{"buffer", buffer}, {"bytes", std::to_string(wanted)}});
+    };
+    report("receive", SO_RCVBUF, options.buffers.receive_bytes);
+    report("send", SO_SNDBUF, options.buffers.send_bytes);
+  }
+
   boost::asio::any_io_executor executor;
   EngineOptions options;
   std::shared_ptr<SharedState> shared = std::make_shared<SharedState>();
@@ -194,6 +211,7 @@ void Engine::start(std::shared_ptr<const RouteTable> table) {
   BOOST_ASSERT(!impl_->is_started);
   replace(std::move(table));
   impl_->is_started = true;
+  impl_->report_buffers();
   for (const auto& member : impl_->crew) member->start();
 }
 
@@ -212,6 +230,13 @@ void Engine::replace(std::shared_ptr<const RouteTable> table) {
   }
   impl_->crew.front()->run([health = impl_->health, table] { health->set_table(table); });
   impl_->shared->retain(table->config());
+}
+
+void Engine::configure(const EngineSettings& settings) {
+  static_cast<EngineSettings&>(impl_->options) = settings;
+  for (const auto& member : impl_->crew)
+    member->call([member = member.get(), &settings] { member->configure(settings); });
+  impl_->report_buffers();
 }
 
 void Engine::set_other_listeners(std::vector<Endpoint> listeners) {
@@ -280,6 +305,9 @@ std::shared_ptr<const RouteTable> Engine::table() const {
 }
 const SourceClusters& Engine::source_clusters() const {
   return *impl_->source_clusters;
+}
+const EngineSettings& Engine::settings() const {
+  return impl_->options;
 }
 
 }  // namespace hcpnet::proxy

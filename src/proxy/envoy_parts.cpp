@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/envoy_parts.hpp"
 
+#include <utility>
+
 namespace hcpnet::proxy::envoy {
 namespace {
 
@@ -35,6 +37,28 @@ Json endpoints_of(const Backend& backend) {
   return endpoints;
 }
 
+/// Socket options as Linux numbers them.
+struct SocketOption {
+  int level = 0;
+  int name = 0;
+};
+constexpr SocketOption kSendBuffer{1, 7}, kReceiveBuffer{1, 8}, kKeepalive{1, 9};
+constexpr SocketOption kKeepaliveIdle{6, 4}, kKeepaliveInterval{6, 5}, kKeepaliveProbes{6, 6};
+
+Json socket_option(SocketOption option, std::int64_t value) {
+  return {{"level", option.level}, {"name", option.name}, {"int_value", value}};
+}
+
+Json buffer_options(const SocketBuffers& buffers) {
+  Json options = Json::array();
+  const auto add = [&](SocketOption option, const std::optional<std::size_t>& bytes) {
+    if (bytes.value_or(0) > 0) options.push_back(socket_option(option, socket_buffer_option(*bytes)));
+  };
+  add(kReceiveBuffer, buffers.receive_bytes);
+  add(kSendBuffer, buffers.send_bytes);
+  return options;
+}
+
 }  // namespace
 
 std::string seconds(std::chrono::milliseconds time) {
@@ -57,10 +81,18 @@ Json endpoint(const std::string& address, std::uint16_t port) {
   return {{"endpoint", {{"address", socket_address(address, port)}}}};
 }
 
-Json cluster(const Backend& backend, std::uint32_t max_connections, const std::vector<IpAddress>& dial_from) {
+Json listener_socket_options(const EngineSettings& settings) {
+  Json options = buffer_options(settings.buffers);
+  options.push_back(socket_option(kKeepalive, 1));
+  options.push_back(socket_option(kKeepaliveIdle, settings.keepalive.idle.count()));
+  options.push_back(socket_option(kKeepaliveInterval, settings.keepalive.interval.count()));
+  options.push_back(socket_option(kKeepaliveProbes, settings.keepalive.probes));
+  return options;
+}
+
+Json cluster(const Backend& backend, const EngineSettings& settings, const std::vector<IpAddress>& dial_from) {
   const bool is_resolved = backend.endpoints.empty() && !backend.is_unserved;
-  const auto limit =
-      backend.max_connections > 0 ? static_cast<std::uint32_t>(backend.max_connections) : max_connections;
+  const std::size_t limit = backend.max_connections > 0 ? backend.max_connections : settings.max_connections;
   Json json = {
       {"name", backend.name},
       {"type", is_resolved ? "STRICT_DNS" : "STATIC"},
@@ -70,7 +102,11 @@ Json cluster(const Backend& backend, std::uint32_t max_connections, const std::v
       // Envoy stops at 1,024 unless told otherwise; the limit is the listener's.
       {"circuit_breakers",
        {{"thresholds", Json::array({{{"max_connections", limit}, {"max_pending_requests", limit}}})}}},
-      {"upstream_connection_options", {{"tcp_keepalive", {{"keepalive_time", 60}, {"keepalive_interval", 20}}}}},
+      {"upstream_connection_options",
+       {{"tcp_keepalive",
+         {{"keepalive_time", settings.keepalive.idle.count()},
+          {"keepalive_interval", settings.keepalive.interval.count()},
+          {"keepalive_probes", settings.keepalive.probes}}}}},
   };
   if (is_resolved) json["dns_lookup_family"] = "V4_PREFERRED";
   if (backend.balance != Balance::round_robin) json["lb_policy"] = policy(backend.balance);
@@ -78,7 +114,9 @@ Json cluster(const Backend& backend, std::uint32_t max_connections, const std::v
   if (backend.proxy_header != ProxyHeaderVersion::none) json["transport_socket"] = header_socket(backend.proxy_header);
   for (const IpAddress& address : dial_from)
     if (address.is_v4())
-      json["upstream_bind_config"] = {{"source_address", socket_address(address.to_string(), 0)["socket_address"]}};
+      json["upstream_bind_config"]["source_address"] = socket_address(address.to_string(), 0)["socket_address"];
+  if (Json options = buffer_options(settings.buffers); !options.empty())
+    json["upstream_bind_config"]["socket_options"] = std::move(options);
   return json;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <hcpnet/proxy/engine_settings.hpp>
 #include <hcpnet/proxy/route_table.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,9 +20,11 @@ using Json = nlohmann::json;
 [[nodiscard]] Json socket_address(const std::string& address, std::uint16_t port);
 [[nodiscard]] Json endpoint(const std::string& address, std::uint16_t port);
 
-/// envoy.config.cluster.v3.Cluster. `max_connections`: of the proxy, where the backend has no limit of its own.
-/// `dial_from`: our own addresses towards it.
-[[nodiscard]] Json cluster(const Backend& backend, std::uint32_t max_connections,
+/// Keepalive, and bounds of the buffers that are given, of what a listener accepts.
+[[nodiscard]] Json listener_socket_options(const EngineSettings& settings);
+/// envoy.config.cluster.v3.Cluster. `settings`: limits where the backend has none of its own. `dial_from`: our own
+/// addresses towards it.
+[[nodiscard]] Json cluster(const Backend& backend, const EngineSettings& settings,
                            const std::vector<IpAddress>& dial_from);
 
 }  // namespace hcpnet::proxy::envoy

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "proxy/sockets.hpp"
+
 namespace hcpnet::proxy {
 namespace {
 
@@ -12,6 +14,9 @@ namespace {
 constexpr int kReadsPerTurn = 4;
 /// Below this copying is faster: the buffers stay in the cache.
 constexpr std::uint32_t kSpliceFromStreams = 24;
+/// What a tunnel carries one way before the socket towards its backend is bounded. Less fits into any bound, and most
+/// connections never carry as much: they are spared three system calls. The client's is bounded by its listener.
+constexpr std::uint64_t kBoundFromBytes = 64 * 1024;
 
 /// The peer tore the connection down, as opposed to an error of the network.
 bool is_reset(int error) noexcept {
@@ -75,6 +80,12 @@ bool Relay::is_splicing_better(const Direction& d) const noexcept {
          worker().bulk.streams() >= kSpliceFromStreams;
 }
 
+/// A pipe holds no more than the socket before it may.
+std::size_t Relay::largest_splice() const noexcept {
+  const std::size_t bound = worker().tcp.receive_buffer_bytes;
+  return bound == 0 ? std::size_t{PipePool::kPipeBytes} : std::min<std::size_t>(PipePool::kPipeBytes, bound);
+}
+
 bool Relay::copy_once(Direction& d) {
   BufferPool::Buffer buffer = worker().buffers.borrow();
   const Socket::Transfer read = d.from.socket.read(buffer.bytes());
@@ -93,7 +104,7 @@ bool Relay::copy_once(Direction& d) {
 bool Relay::splice_once(Direction& d) {
   d.pipe = worker().pipes.borrow();
   if (!d.pipe) return copy_once(d);
-  const Socket::Transfer read = d.from.socket.splice_to(d.pipe.ends().write, PipePool::kPipeBytes);
+  const Socket::Transfer read = d.from.socket.splice_to(d.pipe.ends().write, largest_splice());
   if (read.count == 0) d.pipe.release();
   if (read.would_block()) return true;
   if (read.count == 0) {
@@ -152,6 +163,8 @@ bool Relay::hold(Direction& d) {
 
 void Relay::count_bytes(Direction& d, std::size_t count) noexcept {
   d.record_bytes += count;
+  if (d.record_bytes >= kBoundFromBytes && !std::exchange(is_bounded_, true))
+    bound_buffers(backend_.socket.descriptor(), worker().tcp);
   d.counter += count;
   d.backend_counter.fetch_add(count, std::memory_order_relaxed);
 }

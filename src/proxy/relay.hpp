@@ -62,13 +62,14 @@ class Relay final : public Connection, public SocketUser {
   [[nodiscard]] bool copy_once(Direction& d);
   [[nodiscard]] bool splice_once(Direction& d);
   [[nodiscard]] bool is_splicing_better(const Direction& d) const noexcept;
+  [[nodiscard]] std::size_t largest_splice() const noexcept;
   void pump(Direction& d);
   /// Writes what is pending. True when nothing is left.
   bool flush(Direction& d);
   bool flush_pipe(Direction& d);
   /// The receiver takes no more for now: false.
   bool hold(Direction& d);
-  static void count_bytes(Direction& d, std::size_t count) noexcept;
+  void count_bytes(Direction& d, std::size_t count) noexcept;
   void note_fill(Direction& d, bool is_full);
   void on_end(Direction& d);
   void on_disturbance(Side& side);
@@ -88,6 +89,7 @@ class Relay final : public Connection, public SocketUser {
   IdleTimeout idle_timeout_;
   Clock::SteadyTime last_activity_;
   runtime::TimerQueue::Id idle_timer_{};
+  bool is_bounded_ = false;  ///< the buffers of the backend's socket
   bool is_closed_ = false;
 };
 

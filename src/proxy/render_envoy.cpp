@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "proxy/any_address.hpp"
 #include "proxy/envoy_parts.hpp"
 
 namespace hcpnet::proxy {
@@ -16,6 +17,7 @@ namespace {
 using namespace envoy;
 
 constexpr std::uint32_t kConnectionBufferBytes = 64 * 1024;
+constexpr std::size_t kLargestHelloBytes = 16 * 1024;  ///< that Envoy reads
 const std::string kNotice = "# Made by `hcpnet render --target envoy`.\n";
 
 /// One client range in Envoy's form.
@@ -61,6 +63,10 @@ class EnvoyRenderer {
                 Diagnostics& warnings)
       : config_(config), options_(options), warnings_(warnings) {
     for (const auto& [address, cluster] : workers) workers_[cluster].insert(Cidr(address, address.is_v4() ? 32 : 128));
+    listeners_ = options.any_address
+                     ? merged_listeners(config.listeners, [this](const std::string& message) { warn(message); })
+                     : config.listeners;
+    if (options.settings.max_hello_bytes > kLargestHelloBytes) warn("a limit of more than 16 KiB for a ClientHello");
   }
 
   Json listeners() {
@@ -75,12 +81,12 @@ class EnvoyRenderer {
 
   Json clusters() {
     std::set<std::vector<IpAddress>> dial_from;
-    for (const Listener& listener : config_.listeners) dial_from.insert(listener.dial_from);
+    for (const Listener& listener : listeners_) dial_from.insert(listener.dial_from);
     if (dial_from.size() > 1) warn("listeners that dial from different addresses");
     Json all = Json::array();
     for (const Backend& backend : config_.backends) {
-      all.push_back(cluster(backend, options_.max_connections,
-                            dial_from.size() == 1 ? *dial_from.begin() : std::vector<IpAddress>{}));
+      all.push_back(
+          cluster(backend, options_.settings, dial_from.size() == 1 ? *dial_from.begin() : std::vector<IpAddress>{}));
     }
     if (options_.observe_port) all.push_back(admin_cluster());
     return all;
@@ -98,7 +104,7 @@ class EnvoyRenderer {
   /// Address and port of each listener, in order, once.
   [[nodiscard]] std::map<Address, const Listener*> addresses() const {
     std::map<Address, const Listener*> all;
-    for (const Listener& l : config_.listeners) {
+    for (const Listener& l : listeners_) {
       const std::string address = options_.any_address ? "0.0.0.0" : l.address.address.to_string();
       all.emplace(Address{address, l.address.port, protocol_of(l.kind)}, &l);
     }
@@ -134,6 +140,7 @@ class EnvoyRenderer {
         network_filter("tcp_proxy", "filters.network.tcp_proxy.v3.TcpProxy",
                        {{"stat_prefix", backend.name},
                         {"cluster", backend.name},
+                        {"max_connect_attempts", options_.settings.max_connect_attempts},
                         // Without this Envoy ends a silent tunnel, and with it somebody's watch, after an hour.
                         {"idle_timeout", backend.idle_timeout ? seconds(*backend.idle_timeout) : "0s"}}));
     return filters;
@@ -234,7 +241,7 @@ class EnvoyRenderer {
         "http_connection_manager", "filters.network.http_connection_manager.v3.HttpConnectionManager",
         {{"stat_prefix", name},
          {"stream_idle_timeout", "0s"},
-         {"request_headers_timeout", seconds(options_.inspect_timeout)},
+         {"request_headers_timeout", seconds(options_.settings.inspect_timeout)},
          {"strip_any_host_port", false},
          {"generate_request_id", false},
          {"upgrade_configs", Json::array({{{"upgrade_type", "websocket"}}})},
@@ -249,12 +256,13 @@ class EnvoyRenderer {
     Json json = {{"name", address + '-' + std::to_string(port)},
                  {"address", socket_address(address, port)},
                  {"per_connection_buffer_limit_bytes", kConnectionBufferBytes},
+                 {"socket_options", listener_socket_options(options_.settings)},
                  {"access_log", access_log()}};
     if (listener.kind == ListenerKind::tls) {
       json["listener_filters"] =
           Json::array({{{"name", "envoy.filters.listener.tls_inspector"},
-                        {"typed_config", typed("filters.listener.tls_inspector.v3.TlsInspector", Json::object())}}});
-      json["listener_filters_timeout"] = seconds(options_.inspect_timeout);
+                        {"typed_config", typed("filters.listener.tls_inspector.v3.TlsInspector", inspector())}}});
+      json["listener_filters_timeout"] = seconds(options_.settings.inspect_timeout);
       json["continue_on_listener_filters_timeout"] = false;
       json["filter_chains"] = tls_chains(listener);
     } else {
@@ -264,6 +272,12 @@ class EnvoyRenderer {
       warn("port " + std::to_string(port) + ": headers of the PROXY protocol from some clients only");
     if (!listener.interface.empty()) warn("port " + std::to_string(port) + ": accepting on one network interface only");
     return json;
+  }
+
+  /// A field that an older Envoy does not know is there only where it is needed.
+  [[nodiscard]] Json inspector() const {
+    const std::size_t limit = options_.settings.max_hello_bytes;
+    return limit < kLargestHelloBytes ? Json{{"max_client_hello_size", limit}} : Json::object();
   }
 
   Json udp_listener(const std::string& address, std::uint16_t port) {
@@ -341,14 +355,15 @@ class EnvoyRenderer {
   }
 
   [[nodiscard]] Json overload_manager() const {
-    return {
-        {"resource_monitors",
-         Json::array({{{"name", "envoy.resource_monitors.global_downstream_max_connections"},
-                       {"typed_config", typed("resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig",
-                                              {{"max_active_downstream_connections", options_.max_connections}})}}})}};
+    return {{"resource_monitors",
+             Json::array({{{"name", "envoy.resource_monitors.global_downstream_max_connections"},
+                           {"typed_config",
+                            typed("resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig",
+                                  {{"max_active_downstream_connections", options_.settings.max_connections}})}}})}};
   }
 
   const RouteConfig& config_;
+  std::vector<Listener> listeners_;
   const EnvoyOptions& options_;
   Diagnostics& warnings_;
   std::map<std::string, std::set<Cidr>> workers_;

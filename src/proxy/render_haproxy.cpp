@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "proxy/any_address.hpp"
 #include "proxy/haproxy_backends.hpp"
 
 namespace hcpnet::proxy {
@@ -25,11 +26,13 @@ constexpr const char* kDefaults =
     "  option clitcpka\n"
     "  option srvtcpka\n"
     "  option redispatch 1\n"
-    "  retries 3\n"
     "  timeout connect 30s\n"
     "  timeout client 1m\n"
     "  timeout server 1m\n"
     "  timeout tunnel 24d\n";
+/// What HAProxy reads of a beginning unless told otherwise, and how much of a buffer it keeps free (tune.maxrewrite).
+constexpr std::size_t kBufferBytes = 16 * 1024;
+constexpr std::size_t kReservedBytes = 1024;
 constexpr const char* kTunnelLog =
     "  log-format \"%ci:%cp %fi:%fp %b/%s name=%[var(txn.name)] bytes=%U/%B ms=%Tw/%Tc/%Tt end=%ts\"\n";
 /// Labels of letters, digits, hyphens and underscores, as a server name may have.
@@ -72,20 +75,22 @@ class HaproxyRenderer {
                   Diagnostics& warnings)
       : config_(config), options_(options), warnings_(warnings) {
     for (const auto& [address, cluster] : workers) workers_[cluster].insert(Cidr(address, address.is_v4() ? 32 : 128));
+    listeners_ = options.any_address
+                     ? merged_listeners(config.listeners, [this](const std::string& message) { warn(message); })
+                     : config.listeners;
   }
 
   std::vector<RenderedFile> render() {
     std::string frontends;
     std::set<Endpoint> done;
-    for (const Listener& listener : config_.listeners) {
+    for (const Listener& listener : listeners_) {
       const Endpoint address = options_.any_address ? Endpoint{Ipv4{}, listener.address.port} : listener.address;
       if (listener.kind == ListenerKind::udp)
         warn("port " + std::to_string(address.port) + "/udp: HAProxy does not forward UDP");
       else if (done.insert(address).second)
         frontends += frontend(listener, address);
     }
-    std::string text =
-        kHead + ("  maxconn " + std::to_string(options_.max_connections) + "\n\n") + kDefaults + frontends + backends();
+    std::string text = kHead + tuning() + '\n' + kDefaults + defaults() + frontends + backends();
     files_.insert(files_.begin(), {"haproxy.cfg", std::move(text)});
     return std::move(files_);
   }
@@ -98,6 +103,33 @@ class HaproxyRenderer {
     d.code = code;
     d.message = std::move(message);
     warnings_.add(std::move(d));
+  }
+
+  /// Lines of the section `global`.
+  std::string tuning() {
+    std::string text = "  maxconn " + std::to_string(settings_.max_connections) + '\n';
+    const auto bound = [&](const std::string& name, const std::optional<std::size_t>& bytes) {
+      if (bytes.value_or(0) == 0) return;
+      for (const char* side : {".client ", ".server "})
+        text += "  tune." + name + side + std::to_string(socket_buffer_option(*bytes)) + '\n';
+    };
+    bound("rcvbuf", settings_.buffers.receive_bytes);
+    bound("sndbuf", settings_.buffers.send_bytes);
+    if (settings_.max_hello_bytes > kBufferBytes)
+      text += "  tune.bufsize " + std::to_string(settings_.max_hello_bytes + kReservedBytes) + '\n';
+    if (settings_.max_hello_bytes < kBufferBytes) warn("a limit of less than 16 KiB for a ClientHello");
+    return text;
+  }
+
+  /// Lines of the section `defaults`.
+  [[nodiscard]] std::string defaults() const {
+    std::string text = "  retries " + std::to_string(settings_.max_connect_attempts - 1) + '\n';
+    for (const std::string side : {"clitcpka", "srvtcpka"}) {
+      text += "  " + side + "-idle " + std::to_string(settings_.keepalive.idle.count()) + "s\n  " + side + "-intvl " +
+              std::to_string(settings_.keepalive.interval.count()) + "s\n  " + side + "-cnt " +
+              std::to_string(settings_.keepalive.probes) + '\n';
+    }
+    return text;
   }
 
   /// Writes a file once, and gives its name as the configuration has it.
@@ -136,11 +168,11 @@ class HaproxyRenderer {
       text += "  tcp-request connection expect-proxy layer4 if { src" + joined(listener.trusted_proxies) + " }\n";
     if (!listener.deny.empty()) text += "  tcp-request session reject if { src" + joined(listener.deny) + " }\n";
     if (!listener.allow.empty()) text += "  tcp-request session reject unless { src" + joined(listener.allow) + " }\n";
-    if (options_.max_connections_per_source > 0) {
+    if (settings_.max_connections_per_source > 0) {
       text +=
           "  stick-table type ipv6 size 100k expire 1h store conn_cur\n  tcp-request session track-sc0 src\n"
           "  tcp-request session reject if { sc0_conn_cur gt " +
-          std::to_string(options_.max_connections_per_source) + " }\n";
+          std::to_string(settings_.max_connections_per_source) + " }\n";
     }
     return text;
   }
@@ -166,7 +198,7 @@ class HaproxyRenderer {
   }
 
   std::string inspect_hello(const PortRoutes& routes) {
-    return "  tcp-request inspect-delay " + time_text(options_.inspect_timeout) +
+    return "  tcp-request inspect-delay " + time_text(settings_.inspect_timeout) +
            "\n"
            "  tcp-request content set-var(txn.name) req.ssl_sni,lower if { req.ssl_hello_type 1 }\n"
            "  tcp-request content unset-var(txn.name) if { var(txn.name) -m reg ^[0-9.]+$|: }\n" +
@@ -178,7 +210,7 @@ class HaproxyRenderer {
   }
 
   std::string inspect_host(const PortRoutes& routes) {
-    return "  timeout http-request " + time_text(options_.inspect_timeout) +
+    return "  timeout http-request " + time_text(settings_.inspect_timeout) +
            "\n"
            "  http-request set-var(txn.name) req.hdr(host),host_only,lower\n"
            "  http-request unset-var(txn.name) if { var(txn.name) -m reg ^[0-9.]+$|: }\n" +
@@ -320,13 +352,15 @@ class HaproxyRenderer {
   /// Our own addresses towards backends: a backend has one, whatever listener its client came by.
   [[nodiscard]] std::vector<IpAddress> dial_from() {
     std::set<std::vector<IpAddress>> all;
-    for (const Listener& listener : config_.listeners) all.insert(listener.dial_from);
+    for (const Listener& listener : listeners_) all.insert(listener.dial_from);
     if (all.size() > 1) warn("listeners that dial from different addresses");
     return all.size() == 1 ? *all.begin() : std::vector<IpAddress>{};
   }
 
   const RouteConfig& config_;
+  std::vector<Listener> listeners_;
   const HaproxyOptions& options_;
+  const EngineSettings& settings_ = options_.settings;
   Diagnostics& warnings_;
   std::map<std::string, std::set<Cidr>> workers_;
   std::vector<RenderedFile> files_;

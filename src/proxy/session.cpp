@@ -12,20 +12,13 @@
 #include "proxy/sockets.hpp"
 
 namespace hcpnet::proxy {
-namespace {
-
-std::size_t max_greeting_bytes(const EngineOptions& options) noexcept {
-  return std::min(options.max_hello_bytes, tls::kLargestHelloBytes);
-}
-
-}  // namespace
-
 Session::Session(std::shared_ptr<Worker> worker, ConnectionRecord record, std::shared_ptr<const Listener> listener,
                  Socket client)
     : Connection(std::move(worker), std::move(record)),
       listener_(std::move(listener)),
       client_(std::move(client)),
-      inspector_(listener_->kind, max_greeting_bytes(worker_->options)),
+      max_greeting_bytes_(std::min(worker_->options.max_hello_bytes, tls::kLargestHelloBytes)),
+      inspector_(listener_->kind, max_greeting_bytes_),
       dialer_(*worker_, this, [](void* session, Dialer::Outcome outcome) {
         static_cast<Session*>(session)->on_dialled(std::move(outcome));
       }) {}
@@ -53,7 +46,7 @@ void Session::read_greeting() {
   {
     const BufferPool::Buffer buffer = worker().buffers.borrow();
     // A header and a greeting of the largest size: inspect() ends what has no room left.
-    const std::size_t most = max_greeting_bytes(worker().options) + kMaxProxyHeaderBytes;
+    const std::size_t most = max_greeting_bytes_ + kMaxProxyHeaderBytes;
     read = client_.read(buffer.bytes().first(most - received_.size()));
     received_.insert(received_.end(), buffer.bytes().begin(),
                      buffer.bytes().begin() + static_cast<std::ptrdiff_t>(read.count));
@@ -117,7 +110,7 @@ void Session::inspect() {
       record_.server_name = std::move(finding.server_name);
       return choose(finding.greeting);
     case Inspector::Verdict::need_more:
-      if (received_.size() < max_greeting_bytes(worker().options)) return wait_for_greeting();
+      if (received_.size() < max_greeting_bytes_) return wait_for_greeting();
       [[fallthrough]];
     case Inspector::Verdict::too_large:
       ++worker().counters.hello_too_large;
@@ -209,7 +202,7 @@ bool Session::send_proxy_header(Socket& backend) {
 }
 
 void Session::become_relay(Socket backend) {
-  set_tcp_options(backend.descriptor(), worker().options);
+  set_tcp_options(backend.descriptor(), worker().tcp);
   if (!send_proxy_header(backend)) return fail_backend(CloseReason::connect_failed);
   const auto keep = shared_from_this();
   worker().timers.cancel(deadline_);

@@ -55,6 +55,7 @@ class Session final : public Connection, public SocketUser {
 
   std::shared_ptr<const Listener> listener_;
   Socket client_;
+  const std::size_t max_greeting_bytes_;
   Inspector inspector_;
   std::vector<std::uint8_t> received_;
   bool expects_header_ = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/sockets.hpp"
 
+#include <linux/socket.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -37,12 +38,55 @@ Endpoint from_asio(const tcp::endpoint& endpoint) {
   return {Ipv6(v6.to_bytes()), endpoint.port()};
 }
 
-void set_tcp_options(int socket, const EngineOptions& options) noexcept {
+std::size_t granted_buffer_bytes(int option, std::size_t wanted) {
+  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
+  if (!probe.is_open()) return wanted;
+  const int value = socket_buffer_option(wanted);
+  set_option(probe.get(), SOL_SOCKET, option, value);
+  int doubled = 0;
+  socklen_t size = sizeof doubled;
+  if (::getsockopt(probe.get(), SOL_SOCKET, option, &doubled, &size) != 0 || doubled / 2 >= value) return wanted;
+  return wanted - 2 * static_cast<std::size_t>(value - doubled / 2);
+}
+
+TcpOptions make_tcp_options(const EngineSettings& settings) {
+  const auto bound = [](int option, const std::optional<std::size_t>& asked) {
+    if (asked) return *asked;
+    const bool is_allowed = granted_buffer_bytes(option, kDefaultSocketBufferBytes) == kDefaultSocketBufferBytes;
+    return is_allowed ? kDefaultSocketBufferBytes : std::size_t{0};
+  };
+  return {settings.keepalive, bound(SO_RCVBUF, settings.buffers.receive_bytes),
+          bound(SO_SNDBUF, settings.buffers.send_bytes)};
+}
+
+void bound_buffers(int socket, const TcpOptions& options) noexcept {
+  if (options.receive_buffer_bytes > 0) {
+    set_option(socket, SOL_SOCKET, SO_RCVBUF, socket_buffer_option(options.receive_buffer_bytes));
+    // Otherwise the window stays as large as it was: the kernel moves it only with buffers that it sizes itself.
+    set_option(socket, IPPROTO_TCP, TCP_WINDOW_CLAMP, static_cast<int>(options.receive_buffer_bytes));
+  }
+  if (options.send_buffer_bytes > 0)
+    set_option(socket, SOL_SOCKET, SO_SNDBUF, socket_buffer_option(options.send_buffer_bytes));
+}
+
+void set_listening_options(int socket, const TcpOptions& options) noexcept {
+  set_tcp_options(socket, options);
+  if (options.receive_buffer_bytes > 0)
+    set_option(socket, SOL_SOCKET, SO_RCVBUF, socket_buffer_option(options.receive_buffer_bytes));
+  if (options.send_buffer_bytes > 0)
+    set_option(socket, SOL_SOCKET, SO_SNDBUF, socket_buffer_option(options.send_buffer_bytes));
+  // Where no bound is wanted any more, the kernel may choose again (Linux 5.14; before that it takes a new socket).
+  set_option(socket, SOL_SOCKET, SO_BUF_LOCK,
+             (options.receive_buffer_bytes > 0 ? SOCK_RCVBUF_LOCK : 0) |
+                 (options.send_buffer_bytes > 0 ? SOCK_SNDBUF_LOCK : 0));
+}
+
+void set_tcp_options(int socket, const TcpOptions& options) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(options.keepalive_idle.count()));
-  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(options.keepalive_interval.count()));
-  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, options.keepalive_probes);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(options.keepalive.idle.count()));
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(options.keepalive.interval.count()));
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, options.keepalive.probes);
 }
 
 error_code share_port(int socket) noexcept {

@@ -15,9 +15,23 @@ using asio::ip::tcp;
 /// An IPv4-mapped IPv6 address becomes the IPv4 address that it stands for.
 [[nodiscard]] Endpoint from_asio(const tcp::endpoint& endpoint);
 
-/// TCP_NODELAY and keepalive. Set on a listening socket they hold for all that it accepts. A socket whose peer is gone
-/// already refuses some of it; its next read reports that.
-void set_tcp_options(int socket, const EngineOptions& options) noexcept;
+/// What the sockets of tunnels are set to.
+struct TcpOptions {
+  TcpKeepalive keepalive;
+  std::size_t receive_buffer_bytes = 0;  ///< as in SocketBuffers; 0: no bound
+  std::size_t send_buffer_bytes = 0;
+};
+/// As the settings say and the kernel allows.
+[[nodiscard]] TcpOptions make_tcp_options(const EngineSettings& settings);
+/// How much of `wanted` bytes the kernel allows for a socket's buffer: SO_RCVBUF or SO_SNDBUF.
+[[nodiscard]] std::size_t granted_buffer_bytes(int option, std::size_t wanted);
+
+/// TCP_NODELAY and keepalive. A socket whose peer is gone already refuses some of it; its next read reports that.
+void set_tcp_options(int socket, const TcpOptions& options) noexcept;
+/// Bounds the buffers of a connected socket.
+void bound_buffers(int socket, const TcpOptions& options) noexcept;
+/// Both, for all that a listening socket accepts from now on, whatever was set before.
+void set_listening_options(int socket, const TcpOptions& options) noexcept;
 
 /// Other sockets may be bound to the same address and port, and the kernel shares connections out among them
 /// (SO_REUSEPORT).

@@ -21,12 +21,18 @@ Resolve make_default_resolve(const asio::any_io_executor& executor, Clock& clock
 Worker::Worker(asio::any_io_executor executor_, EngineOptions options_, std::shared_ptr<SharedState> shared_)
     : executor(std::move(executor_)),
       options(std::move(options_)),
+      tcp(make_tcp_options(options)),
       shared(std::move(shared_)),
       timers(executor, *options.clock),
       poller(executor),
       names(std::make_shared<NameCache>(
           options.resolve ? options.resolve : make_default_resolve(executor, *options.clock), timers,
           options.resolve_cache_time)) {}
+
+void Worker::configure(const EngineSettings& settings) {
+  static_cast<EngineSettings&>(options) = settings;
+  tcp = make_tcp_options(settings);
+}
 
 void Worker::set_table(std::shared_ptr<const RouteTable> table) {
   table_ = std::move(table);

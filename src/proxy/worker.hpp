@@ -19,6 +19,7 @@
 #include "proxy/pipe_pool.hpp"
 #include "proxy/poller.hpp"
 #include "proxy/shared_state.hpp"
+#include "proxy/sockets.hpp"
 #include "runtime/timer_queue.hpp"
 
 namespace hcpnet::proxy {
@@ -32,7 +33,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
   Worker(boost::asio::any_io_executor executor, EngineOptions options, std::shared_ptr<SharedState> shared);
 
   const boost::asio::any_io_executor executor;
-  const EngineOptions options;
+  EngineOptions options;  ///< of which configure() changes the settings
+  TcpOptions tcp;
   const std::shared_ptr<SharedState> shared;
   runtime::TimerQueue timers;
   Poller poller;
@@ -48,6 +50,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   std::shared_ptr<const SourceClusters> source_clusters = std::make_shared<const SourceClusters>();
   std::minstd_rand random{std::random_device{}()};
 
+  void configure(const EngineSettings& settings);
   [[nodiscard]] const std::shared_ptr<const RouteTable>& table() const noexcept { return table_; }
   void set_table(std::shared_ptr<const RouteTable> table);
   [[nodiscard]] const std::shared_ptr<BackendState>& backend(const std::string& name);

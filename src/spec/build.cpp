@@ -158,6 +158,21 @@ ValidProxyPolicy build_policy(const SpecSet::Object<ProxyPolicy>* object) {
   valid.max_connections_per_backend = policy->max_connections_per_backend;
   valid.allowed_sources = cidrs(policy->allowed_sources);
   valid.denied_sources = cidrs(policy->denied_sources);
+  for (const ProxyPolicy::AllowedNames& allowed : policy->allowed_names) {
+    auto& list = valid.allowed_names.emplace_back();
+    list.port = allowed.port;
+    if (allowed.address) list.address = parse_ip_address(*allowed.address).value();
+    for (const std::string& name : allowed.names) list.names.push_back(lower(name));
+  }
+  valid.backends = policy->backends;
+  valid.max_hello_bytes = policy->max_hello_bytes;
+  valid.max_connect_attempts = policy->max_connect_attempts;
+  valid.keepalive_idle = policy->keepalive_idle;
+  valid.keepalive_interval = policy->keepalive_interval;
+  valid.keepalive_probes = policy->keepalive_probes;
+  if (policy->receive_buffer_bytes)
+    valid.receive_buffer_bytes = static_cast<std::size_t>(*policy->receive_buffer_bytes);
+  if (policy->send_buffer_bytes) valid.send_buffer_bytes = static_cast<std::size_t>(*policy->send_buffer_bytes);
   valid.balance = policy->balance;
   valid.health_check = policy->health_check;
   valid.ejection_failures = policy->ejection_failures;

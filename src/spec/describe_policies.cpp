@@ -132,9 +132,20 @@ void describe_proxy_limits(Fields& fields, ProxyPolicy& policy) {
   fields.integer("maxConnectionsPerBackend", Need::optional, kNoneOrConnections, policy.max_connections_per_backend);
   fields.texts("allowedSources", {}, Format::cidr, policy.allowed_sources);
   fields.texts("deniedSources", {}, Format::cidr, policy.denied_sources);
+  fields.objects("allowedNames", {}, policy.allowed_names, [](Fields& f, ProxyPolicy::AllowedNames& allowed) {
+    f.integer("port", Need::required, kPort, allowed.port);
+    f.text("address", Format::ip_address, allowed.address);
+    f.texts("names", {Need::required, 1}, Format::host_or_wildcard, allowed.names);
+  });
+  fields.integer("maxHelloBytes", Need::optional, kHelloBytes, policy.max_hello_bytes);
 }
 
 void describe_endpoint_choice(Fields& fields, ProxyPolicy& policy) {
+  fields.integer("maxConnectAttempts", Need::optional, kConnectAttempts, policy.max_connect_attempts);
+  fields.objects("backends", {}, policy.backends, [](Fields& f, ProxyPolicy::Backend& backend) {
+    f.text("name", Need::required, Format::object_name, backend.name);
+    f.seconds("idleTimeoutSeconds", kNoneOrTimeoutSeconds, backend.idle_timeout);
+  });
   fields.choice("balance", Need::optional, kBalances, policy.balance);
   fields.object("healthCheck", Need::optional, policy.health_check, [](Fields& f, ProxyPolicy::HealthCheck& check) {
     f.choice("kind", Need::optional, kCheckKinds, check.kind);
@@ -162,6 +173,15 @@ void describe_proxy_sockets(Fields& fields, ProxyPolicy& policy) {
   fields.text("interface", Format::any, policy.interface);
   fields.texts("dialFrom", {Need::optional, 0, 2}, Format::ip_address, policy.dial_from);
   fields.integer("workers", Need::optional, kWorkers, policy.workers);
+  fields.group("tcpKeepalive", Need::optional, [&](Fields& f) {
+    f.seconds("idleSeconds", kKeepaliveSeconds, policy.keepalive_idle);
+    f.seconds("intervalSeconds", kKeepaliveSeconds, policy.keepalive_interval);
+    f.integer("probes", Need::optional, kKeepaliveProbes, policy.keepalive_probes);
+  });
+  fields.group("socketBuffers", Need::optional, [&](Fields& f) {
+    f.number("receiveBytes", Need::optional, kNoneOrBufferBytes, policy.receive_buffer_bytes);
+    f.number("sendBytes", Need::optional, kNoneOrBufferBytes, policy.send_buffer_bytes);
+  });
 }
 
 void describe_proxy_spec(Fields& fields, ProxyPolicy& policy) {

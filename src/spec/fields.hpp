@@ -136,6 +136,12 @@ inline constexpr Interval kSlip{0, 10};
 inline constexpr Interval kRouterLifetimeSeconds{0, 9000};
 inline constexpr Interval kMtu{1280, 65535};
 inline constexpr Interval kNoneOrConnections{0, 1'000'000};
+inline constexpr Interval kHelloBytes{1024, 32 * 1024};  ///< to tls::kLargestHelloBytes
+inline constexpr Interval kConnectAttempts{1, 100};
+inline constexpr Interval kNoneOrTimeoutSeconds{0, 2'147'483'647};
+inline constexpr Interval kKeepaliveSeconds{1, 32'767};  ///< what Linux takes, like the next
+inline constexpr Interval kKeepaliveProbes{1, 127};
+inline constexpr Interval kNoneOrBufferBytes{0, 1024 * 1024 * 1024};
 inline constexpr Interval kRepetitions{1, 1000};
 inline constexpr Interval kNoneOrRepetitions{0, 1000};
 inline constexpr Interval kWorkers{1, 64};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <hcpnet/proxy/access_log.hpp>
+#include <hcpnet/proxy/engine_settings.hpp>
 #include <map>
 #include <utility>
 
@@ -159,6 +159,43 @@ void check_views(Examined<DNSPolicy>& policy, const std::optional<Cidr>& own) {
   }
 }
 
+void check_allowed_names(Subject& subject, const ProxyPolicy& policy) {
+  std::map<std::pair<std::uint16_t, std::optional<IpAddress>>, std::size_t> lists;
+  for (std::size_t i = 0; i < policy.allowed_names.size(); ++i) {
+    const ProxyPolicy::AllowedNames& allowed = policy.allowed_names[i];
+    const std::string pointer = at("allowedNames", i, "port");
+    if (!subject.is_good(pointer) || !subject.is_good(at("allowedNames", i, "address"))) continue;
+    const auto [first, is_new] =
+        lists.emplace(std::pair(allowed.port, allowed.address ? parse_ip_address(*allowed.address) : std::nullopt), i);
+    if (!is_new)
+      subject.error(code::duplicate_name, pointer, "list " + std::to_string(first->second) + " is for this listener");
+    const bool is_blind = std::ranges::any_of(policy.listeners, [&](const ProxyPolicy::Listener& listener) {
+      return listener.port == allowed.port && listener.kind == ProxyPolicy::ListenerKind::tcp;
+    });
+    if (is_blind)
+      subject.error(code::bad_combination, pointer, "a port of kind TCP sees no names, so it would serve nobody");
+  }
+}
+
+void check_backends(Subject& subject, const std::vector<ProxyPolicy::Backend>& backends) {
+  std::map<std::string, std::size_t> names;
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    const std::string pointer = at("backends", i, "name");
+    if (!subject.is_good(pointer)) continue;
+    const auto [first, is_new] = names.emplace(backends[i].name, i);
+    if (!is_new)
+      subject.error(code::duplicate_name, pointer, "backend " + std::to_string(first->second) + " has this name");
+  }
+}
+
+void check_socket_buffer(Subject& subject, const char* field, const std::optional<std::int64_t>& bytes) {
+  const std::string pointer = std::string("/spec/socketBuffers/") + field;
+  constexpr auto kLeast = static_cast<std::int64_t>(proxy::kLeastSocketBufferBytes);
+  if (subject.is_good(pointer) && bytes.value_or(0) > 0 && *bytes < kLeast)
+    subject.error(code::out_of_range, pointer, "too small for the segments of a fast network",
+                  "0, or at least " + std::to_string(kLeast));
+}
+
 // IFNAMSIZ counts the final NUL.
 constexpr std::size_t kMaxInterfaceBytes = 15;
 
@@ -185,6 +222,10 @@ void check_proxy_policy(Examined<ProxyPolicy>& policy) {
   if (value.health_check && value.health_check->timeout > value.health_check->interval)
     subject.error(code::bad_combination, "/spec/healthCheck/timeoutSeconds",
                   "a check ends before the next one begins: at most intervalSeconds");
+  check_allowed_names(subject, value);
+  check_backends(subject, value.backends);
+  check_socket_buffer(subject, "receiveBytes", value.receive_buffer_bytes);
+  check_socket_buffer(subject, "sendBytes", value.send_buffer_bytes);
   if (!value.access_log_template) return;
   const auto format = proxy::AccessLogFormat::text(*value.access_log_template);
   if (format.has_error()) subject.error(code::bad_template, "/spec/accessLog/template", format.error());

@@ -96,7 +96,11 @@ std::optional<HttpResponse> proxy_page(Stack::Impl& stack, const std::string& pa
   if (path == "/listeners")
     return proxies_page(stack, "listeners", [](const auto& e) { return listeners_to_json(e.stats(), e.listeners()); });
   if (path == "/config_dump")
-    return proxies_page(stack, "config", [](const auto& e) { return to_json(e.table()->config()); });
+    return proxies_page(stack, "config", [](const auto& e) {
+      Json config = to_json(e.table()->config());
+      config["settings"] = to_json(e.settings());
+      return config;
+    });
   return std::nullopt;
 }
 

@@ -72,9 +72,18 @@ proxy::Balance balance_of(spec::ProxyPolicy::Balance balance) {
   return proxy::Balance::round_robin;
 }
 
-/// What a policy says of every backend.
+bool sees_names(proxy::ListenerKind kind) {
+  return kind == proxy::ListenerKind::tls || kind == proxy::ListenerKind::http;
+}
+
+/// What a policy says of every backend, and of this one.
 void refine(proxy::Backend& backend, const spec::ValidProxyPolicy& policy) {
   backend.idle_timeout = policy.idle_timeout;
+  const auto own = std::ranges::find(policy.backends, backend.name, &spec::ProxyPolicy::Backend::name);
+  if (own != policy.backends.end() && own->idle_timeout) {
+    backend.idle_timeout = *own->idle_timeout;
+    if (own->idle_timeout->count() == 0) backend.idle_timeout.reset();
+  }
   backend.balance = balance_of(policy.balance);
   backend.max_connections = policy.max_connections_per_backend;
   backend.ejection = {policy.ejection_failures, policy.ejection_duration};
@@ -86,6 +95,21 @@ void refine(proxy::Backend& backend, const spec::ValidProxyPolicy& policy) {
                                : proxy::ProxyHeaderVersion::v2;
 }
 
+bool is_for(const spec::ValidProxyPolicy::AllowedNames& allowed, const Endpoint& listener) {
+  return allowed.port == listener.port && (!allowed.address || *allowed.address == listener.address);
+}
+
+/// A list for the address goes before one for the port.
+std::vector<std::string> names_of(const Endpoint& listener, const spec::ValidProxyPolicy& policy) {
+  std::vector<std::string> names;
+  for (const spec::ValidProxyPolicy::AllowedNames& allowed : policy.allowed_names) {
+    if (!is_for(allowed, listener)) continue;
+    if (allowed.address) return allowed.names;
+    names = allowed.names;
+  }
+  return names;
+}
+
 /// What a policy says of every listener.
 proxy::Listener make_listener(const IpAddress& address, std::uint16_t port, proxy::ListenerKind kind,
                               const spec::ValidProxyPolicy& policy) {
@@ -94,6 +118,7 @@ proxy::Listener make_listener(const IpAddress& address, std::uint16_t port, prox
   listener.kind = kind;
   listener.allow = policy.allowed_sources;
   listener.deny = policy.denied_sources;
+  if (sees_names(kind)) listener.only_names = names_of(listener.address, policy);
   listener.max_connections = policy.max_connections_per_listener;
   if (kind != proxy::ListenerKind::udp) listener.trusted_proxies = policy.trusted_proxies;
   listener.interface = policy.interface;
@@ -287,6 +312,28 @@ class ServerRoutes {
   proxy::RouteConfig config_;
 };
 
+proxy::AccessLogFormat access_log_format(const spec::ValidProxyPolicy& policy) {
+  if (policy.access_log == spec::ProxyPolicy::AccessLog::json) return proxy::AccessLogFormat::json();
+  if (!policy.access_log_template) return {};
+  const auto format = proxy::AccessLogFormat::text(*policy.access_log_template);
+  return format ? *format : proxy::AccessLogFormat();  // there is one: a rule has looked at it
+}
+
+proxy::EngineSettings settings_of(const spec::ValidProxyPolicy& policy) {
+  proxy::EngineSettings settings;
+  if (policy.inspect_timeout) settings.inspect_timeout = *policy.inspect_timeout;
+  settings.max_hello_bytes = policy.max_hello_bytes;
+  settings.max_connections = policy.max_connections;
+  settings.max_connections_per_source = policy.max_connections_per_source;
+  settings.max_connect_attempts = policy.max_connect_attempts;
+  settings.removed_route_timeout = policy.drain_timeout;
+  settings.udp_idle_timeout = policy.udp_idle_timeout;
+  settings.keepalive = {policy.keepalive_idle, policy.keepalive_interval, static_cast<int>(policy.keepalive_probes)};
+  settings.buffers = {policy.receive_buffer_bytes, policy.send_buffer_bytes};
+  settings.access_log_format = access_log_format(policy);
+  return settings;
+}
+
 /// Who asks for a proxy, and where.
 struct Owner {
   const spec::ObjectMeta& metadata;
@@ -294,15 +341,34 @@ struct Owner {
   std::string pointer;  ///< of its address
 };
 
+/// What a policy says of backends and listeners that there are not; they may come.
+void warn_of_absent(Diagnostics& problems, const spec::ObjectMeta& owner, const proxy::RouteConfig& config,
+                    const spec::ValidProxyPolicy& policy) {
+  const auto warn = [&](const std::string& pointer, const char* code, const std::string& message) {
+    problems.add(problem(Severity::warning, policy.origin, pointer, owner, code, message));
+  };
+  const auto has_backend = [&](const std::string& name) {
+    return std::ranges::find(config.backends, name, &proxy::Backend::name) != config.backends.end();
+  };
+  for (std::size_t i = 0; i < policy.proxy_header_to.size(); ++i)
+    if (const std::string& name = policy.proxy_header_to[i]; !has_backend(name))
+      warn("/spec/proxyProtocol/backends/" + std::to_string(i), "no-such-backend",
+           "the PROXY protocol goes to backend " + name + ", which there is not");
+  for (std::size_t i = 0; i < policy.backends.size(); ++i)
+    if (const std::string& name = policy.backends[i].name; !has_backend(name))
+      warn("/spec/backends/" + std::to_string(i) + "/name", "no-such-backend", "there is no backend " + name);
+  for (std::size_t i = 0; i < policy.allowed_names.size(); ++i)
+    if (std::ranges::none_of(config.listeners, [&](const proxy::Listener& listener) {
+          return sees_names(listener.kind) && is_for(policy.allowed_names[i], listener.address);
+        }))
+      warn("/spec/allowedNames/" + std::to_string(i), "no-such-listener",
+           "no listener that sees names has this port" +
+               std::string(policy.allowed_names[i].address ? " and address" : ""));
+}
+
 void add_proxy(StackConfig& out, Diagnostics& problems, const Owner& owner, proxy::RouteConfig config,
                const spec::ValidProxyPolicy& policy, proxy::SourceClusters workers) {
-  for (std::size_t i = 0; i < policy.proxy_header_to.size(); ++i) {
-    const std::string& name = policy.proxy_header_to[i];
-    if (std::ranges::find(config.backends, name, &proxy::Backend::name) == config.backends.end())
-      problems.add(problem(Severity::warning, policy.origin, "/spec/proxyProtocol/backends/" + std::to_string(i),
-                           owner.metadata, "no-such-backend",
-                           "the PROXY protocol goes to backend " + name + ", which there is not"));
-  }
+  warn_of_absent(problems, owner.metadata, config, policy);
   auto table = proxy::RouteTable::build(std::move(config));
   if (table.has_error()) {
     for (const Diagnostic& d : Diagnostics(table.error()))
@@ -310,16 +376,8 @@ void add_proxy(StackConfig& out, Diagnostics& problems, const Owner& owner, prox
                            d.message + " (" + d.path + (d.found.empty() ? "" : ": " + d.found) + ')'));
     return;
   }
-  ProxyLimits limits{policy.inspect_timeout,
-                     policy.max_connections,
-                     policy.max_connections_per_source,
-                     policy.drain_timeout,
-                     policy.udp_idle_timeout,
-                     policy.workers,
-                     policy.access_log == spec::ProxyPolicy::AccessLog::json,
-                     policy.access_log_template};
-  out.proxies.push_back({owner.metadata.key(), std::move(*table), std::move(limits), std::move(workers),
-                         declared_at(owner.origin, owner.pointer)});
+  out.proxies.push_back({owner.metadata.key(), std::move(*table), settings_of(policy), policy.workers,
+                         std::move(workers), declared_at(owner.origin, owner.pointer)});
 }
 
 /// Only addresses of the VLAN count: what a Machine reports of other networks could be anybody's here.

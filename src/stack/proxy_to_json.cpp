@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "stack/to_json.hpp"
 
@@ -106,6 +107,23 @@ Json list(const Items& items) {
 
 Json to_json(const RouteConfig& config) {
   return {{"listeners", list(config.listeners)}, {"backends", list(config.backends)}, {"routes", list(config.routes)}};
+}
+
+Json to_json(const EngineSettings& s) {
+  const auto bytes = [](const std::optional<std::size_t>& bound) { return bound ? Json(*bound) : Json(); };
+  return {{"inspectTimeoutMs", s.inspect_timeout.count()},
+          {"maxHelloBytes", s.max_hello_bytes},
+          {"maxConnections", s.max_connections},
+          {"maxConnectionsPerSource", s.max_connections_per_source},
+          {"maxConnectAttempts", s.max_connect_attempts},
+          {"drainTimeoutMs", s.removed_route_timeout.count()},
+          {"udpIdleTimeoutMs", s.udp_idle_timeout.count()},
+          {"tcpKeepalive",
+           {{"idleSeconds", s.keepalive.idle.count()},
+            {"intervalSeconds", s.keepalive.interval.count()},
+            {"probes", s.keepalive.probes}}},
+          {"socketBuffers",
+           {{"receiveBytes", bytes(s.buffers.receive_bytes)}, {"sendBytes", bytes(s.buffers.send_bytes)}}}};
 }
 
 Json clusters_to_json(const EngineStats& stats) {

@@ -21,16 +21,13 @@ std::vector<RenderedFile> render_proxy(const ProxyServerConfig& server, ProxyTar
   if (target == ProxyTarget::envoy) {
     proxy::EnvoyOptions envoy;
     envoy.any_address = options.any_address;
-    envoy.max_connections = static_cast<std::uint32_t>(server.limits.max_connections);
-    if (server.limits.inspect_timeout) envoy.inspect_timeout = *server.limits.inspect_timeout;
+    envoy.settings = server.settings;
     return proxy::render_envoy_files(routes, server.workers, envoy, options.file_prefix, warnings);
   }
   proxy::HaproxyOptions haproxy;
   haproxy.any_address = options.any_address;
   haproxy.file_prefix = options.file_prefix;
-  haproxy.max_connections = server.limits.max_connections;
-  haproxy.max_connections_per_source = server.limits.max_connections_per_source;
-  if (server.limits.inspect_timeout) haproxy.inspect_timeout = *server.limits.inspect_timeout;
+  haproxy.settings = server.settings;
   return proxy::render_haproxy(routes, server.workers, haproxy, warnings);
 }
 

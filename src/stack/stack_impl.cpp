@@ -17,22 +17,6 @@ constexpr std::chrono::seconds kResolveEvery{30};
 constexpr std::chrono::milliseconds kLeaseNamesWait{100};
 constexpr std::uint16_t kAnyPort = 443;  // only the address counts
 
-proxy::EngineOptions engine_options(const ProxyLimits& limits) {
-  proxy::EngineOptions engine;
-  if (limits.inspect_timeout) engine.inspect_timeout = *limits.inspect_timeout;
-  engine.max_connections = limits.max_connections;
-  engine.max_connections_per_source = limits.max_connections_per_source;
-  engine.removed_route_timeout = limits.drain_timeout;
-  engine.udp_idle_timeout = limits.udp_idle_timeout;
-  engine.workers = limits.workers;
-  if (limits.is_access_log_json)
-    engine.access_log_format = proxy::AccessLogFormat::json();
-  else if (const auto text = proxy::AccessLogFormat::text(
-               limits.access_log_template.value_or(std::string(proxy::AccessLogFormat::kDefaultTemplate))))
-    engine.access_log_format = *text;
-  return engine;
-}
-
 }  // namespace
 
 Stack::Impl::Impl(boost::asio::io_context& context, StackOptions o)
@@ -80,7 +64,9 @@ void Stack::Impl::start() {
 /// Every socket is bound before the first is served: the proxies open theirs here and start last.
 void Stack::Impl::bind_servers(const StackConfig& config) {
   for (const ProxyServerConfig& p : config.proxies) {
-    proxy::EngineOptions engine = engine_options(p.limits);
+    proxy::EngineOptions engine;
+    static_cast<proxy::EngineSettings&>(engine) = p.settings;
+    engine.workers = p.worker_threads;
     engine.access_log = options.access_log;
     engine.port_map = options.port_map;
     engine.clock = options.clock;
@@ -88,7 +74,7 @@ void Stack::Impl::bind_servers(const StackConfig& config) {
     engine.inherited = options.inherited;
     engine.log = Logger(options.log, "proxy");
     proxies.push_back(
-        {p.owner, std::make_unique<proxy::Engine>(io.get_executor(), std::move(engine)), p.workers, p.limits});
+        {p.owner, std::make_unique<proxy::Engine>(io.get_executor(), std::move(engine)), p.workers, p.worker_threads});
     proxies.back().engine->prepare(p.table);
   }
 }
@@ -355,8 +341,7 @@ void Stack::Impl::end_servers(bool is_patient) {
     if (const auto self = weak.lock()) self->note_stopped();
   };
   for (NamedProxy& p : proxies)
-    p.engine->stop(one_done,
-                   is_patient ? std::optional<std::chrono::milliseconds>(p.limits.drain_timeout) : std::nullopt);
+    p.engine->stop(one_done, is_patient ? std::optional(p.engine->settings().removed_route_timeout) : std::nullopt);
   for (NamedDns& d : dns) d.server->stop(one_done);
   if (dhcp) dhcp->stop(one_done);
   boost::asio::post(io, one_done);  // with no server at all there is still an end to report

@@ -36,7 +36,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
     std::string owner;
     std::unique_ptr<proxy::Engine> engine;
     proxy::SourceClusters workers;  ///< observed; leases come on top
-    ProxyLimits limits;
+    std::size_t worker_threads = 1;
   };
   /// A configuration that every server agreed to.
   struct Prepared {
@@ -131,7 +131,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void note_lease_name(const Lease& lease);
   void publish_lease_names();
   void advertise(std::vector<ra::Network> networks);
-  void warn_of_fixed_limits(const StackConfig& next);
+  void warn_of_fixed_workers(const StackConfig& next);
   void resolve_proxies();
   void on_resolved(const std::string& name, const std::vector<Endpoint>& answer);
   void notify(const StackEvent& event) const;

@@ -228,22 +228,17 @@ Diagnostics Stack::Impl::open_new_listeners(const StackConfig& next) {
   return problems;
 }
 
-/// An engine takes its limits at start.
-void Stack::Impl::warn_of_fixed_limits(const StackConfig& next) {
-  for (std::size_t i = 0; i < proxies.size(); ++i) {
-    if (proxies[i].limits == next.proxies[i].limits) continue;
-    Diagnostic d = unchangeable(proxies[i].owner,
-                                "one of inspectTimeoutSeconds, maxConnections, maxConnectionsPerSource, "
-                                "drainTimeoutSeconds, udpIdleTimeoutSeconds, workers, accessLog");
+/// Threads are started once.
+void Stack::Impl::warn_of_fixed_workers(const StackConfig& next) {
+  const auto warn = [&](const std::string& owner) {
+    Diagnostic d = unchangeable(owner, "workers");
     d.severity = Severity::warning;
     warnings.add(std::move(d));
-  }
-  for (std::size_t i = 0; i < dns.size(); ++i) {
-    if (dns[i].workers == next.dns[i].workers) continue;
-    Diagnostic d = unchangeable(dns[i].owner, "workers");
-    d.severity = Severity::warning;
-    warnings.add(std::move(d));
-  }
+  };
+  for (std::size_t i = 0; i < proxies.size(); ++i)
+    if (proxies[i].worker_threads != next.proxies[i].worker_threads) warn(proxies[i].owner);
+  for (std::size_t i = 0; i < dns.size(); ++i)
+    if (dns[i].workers != next.dns[i].workers) warn(dns[i].owner);
 }
 
 /// Precondition: find_unchangeable() finds nothing. What a server refuses is an error with its owner's name.
@@ -274,8 +269,9 @@ Result<Stack::Impl::Prepared, Diagnostics> Stack::Impl::prepare(StackConfig conf
 void Stack::Impl::commit(Prepared next) {
   StackConfig& config = next.config;
   adopt(config);
-  warn_of_fixed_limits(config);
+  warn_of_fixed_workers(config);
   for (std::size_t i = 0; i < proxies.size(); ++i) {
+    proxies[i].engine->configure(config.proxies[i].settings);
     proxies[i].engine->replace(config.proxies[i].table);
     proxies[i].workers = std::move(config.proxies[i].workers);
   }

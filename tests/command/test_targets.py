@@ -53,6 +53,10 @@ def network(clusters: list[str]) -> str:
                 "targetRef": {"kind": "Infra", "name": "vlan7"},
                 "deniedSources": ["127.84.0.99/32"],
                 "maxConnections": 1000,
+                "maxConnectAttempts": 2,
+                "tcpKeepalive": {"idleSeconds": 30, "intervalSeconds": 5, "probes": 3},
+                "socketBuffers": {"receiveBytes": 262144, "sendBytes": 262144},
+                "backends": [{"name": "blue-kube-apiserver", "idleTimeoutSeconds": 3600}],
             },
         },
     ]

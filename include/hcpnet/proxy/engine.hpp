@@ -8,7 +8,7 @@
 #include <hcpnet/clock.hpp>
 #include <hcpnet/inherited_sockets.hpp>
 #include <hcpnet/log.hpp>
-#include <hcpnet/proxy/access_log.hpp>
+#include <hcpnet/proxy/engine_settings.hpp>
 #include <hcpnet/proxy/route_table.hpp>
 #include <hcpnet/result.hpp>
 #include <map>
@@ -35,29 +35,10 @@ struct Resolution {
 using Resolved = std::function<void(Result<Resolution>)>;
 using Resolve = std::function<void(const std::string& host, std::uint16_t port, Resolved)>;
 
-/// Limits and collaborators of an Engine. Each limit has a counter in EngineStats for the times it was hit.
-struct EngineOptions {
-  std::chrono::milliseconds inspect_timeout{5'000};  ///< from accept to a complete ClientHello
-  std::size_t max_hello_bytes = 16 * 1024;           ///< at most tls::kLargestHelloBytes
-  std::size_t max_connections = 10'000;              ///< accepted and not yet closed, all listeners
-  std::size_t max_connections_per_source = 0;        ///< of one client address; 0: no limit
-  std::size_t max_connect_attempts =
-      3;  ///< endpoints tried for one connection, each with the backend's connect_timeout
-  /// Where a backend has addresses of both families: how long one is tried alone before the next is tried beside it
-  /// (RFC 8305 section 5).
-  std::chrono::milliseconds connect_race_delay{250};
-  std::chrono::milliseconds drain_timeout{5'000};  ///< how long stop() lets tunnels finish
-  /// How long a tunnel lasts whose route is gone from the table.
-  std::chrono::milliseconds removed_route_timeout{600'000};
-  std::chrono::milliseconds accept_backoff{100};  ///< pause after accept() failed, for want of descriptors for example
+/// Settings and collaborators of an Engine. What is not one of the settings stays as it is at start.
+struct EngineOptions : EngineSettings {
   /// How long looked-up endpoints count as fresh where the answer has no time to live.
   std::chrono::milliseconds resolve_cache_time{30'000};
-  std::chrono::milliseconds udp_idle_timeout{60'000};  ///< after which a UDP client's socket is closed
-  /// TCP keepalive on both sides: the only limit of an established tunnel whose peer vanished, unless its backend has
-  /// an idle_timeout.
-  std::chrono::seconds keepalive_idle{60};
-  std::chrono::seconds keepalive_interval{15};
-  int keepalive_probes = 4;
   /// Binds this port instead of the configured one; 0 lets the system choose. Routing still goes by the configured
   /// port.
   std::map<std::uint16_t, std::uint16_t> port_map;
@@ -70,7 +51,6 @@ struct EngineOptions {
   /// One line for each connection that ended, in the form of `access_log_format`, without line end. Empty: a log record
   /// instead.
   std::function<void(std::string line)> access_log;
-  AccessLogFormat access_log_format;
   Resolve resolve;  ///< the system's resolver when empty
   Clock* clock = &system_clock();
   Logger log;
@@ -154,6 +134,10 @@ class Engine {
   /// Opens what is new in `table` without serving it, so that replace() with the same table cannot fail any more.
   /// Throws as replace() does. A later call, or replace(), forgets what was prepared and not used.
   void prepare(const std::shared_ptr<const RouteTable>& table);
+  /// Connections that are accepted from now on follow `settings`, and open ones where something is still ahead of them:
+  /// an attempt to connect, the end of their route, their line in the access log. What is open is not counted towards
+  /// a limit that it was not counted towards when it came.
+  void configure(const EngineSettings& settings);
   /// Listeners of other engines, as bound: to dial one would lead back to where the client came from, so they are
   /// refused like the engine's own.
   void set_other_listeners(std::vector<Endpoint> listeners);
@@ -172,6 +156,7 @@ class Engine {
   [[nodiscard]] EngineStats stats() const;
   [[nodiscard]] std::shared_ptr<const RouteTable> table() const;
   [[nodiscard]] const SourceClusters& source_clusters() const;
+  [[nodiscard]] const EngineSettings& settings() const;
 
  private:
   struct Impl;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/net.hpp>
+#include <hcpnet/proxy/engine_settings.hpp>
 #include <hcpnet/proxy/route_table.hpp>
 #include <hcpnet/rendered_file.hpp>
 #include <nlohmann/json_fwd.hpp>
@@ -18,10 +18,9 @@ struct EnvoyOptions {
   std::string node = "hcpnet";  ///< node id and cluster
   bool any_address = false;     ///< one listener per port on every IPv4 address, instead of the listeners as configured
   /// GET /readyz and /metrics and nothing else, on every IPv4 address; absent: none.
-  std::optional<std::uint16_t> observe_port;
+  std::optional<std::uint16_t> observe_port = {};
   std::uint16_t admin_port = 9901;  ///< on 127.0.0.1
-  std::chrono::milliseconds inspect_timeout{5'000};
-  std::uint32_t max_connections = 10'000;
+  EngineSettings settings = {};     ///< those that Envoy has too
 };
 
 /// Envoy's bootstrap (envoy.config.bootstrap.v3.Bootstrap). `workers` are the clients that routes for the clients of a

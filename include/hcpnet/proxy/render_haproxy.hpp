@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <chrono>
-#include <cstddef>
 #include <hcpnet/diagnostic.hpp>
+#include <hcpnet/proxy/engine_settings.hpp>
 #include <hcpnet/proxy/route_table.hpp>
 #include <hcpnet/rendered_file.hpp>
 #include <string>
@@ -14,9 +13,7 @@ namespace hcpnet::proxy {
 struct HaproxyOptions {
   bool any_address = false;      ///< listens on every IPv4 address instead of those of the listeners
   std::string file_prefix = {};  ///< in front of the name of a map wherever haproxy.cfg mentions it: "/etc/haproxy/"
-  std::chrono::milliseconds inspect_timeout{5'000};  ///< from accept to a complete ClientHello or request head
-  std::size_t max_connections = 10'000;              ///< all listeners
-  std::size_t max_connections_per_source = 0;        ///< of one client address; 0: no limit
+  EngineSettings settings = {};  ///< those that HAProxy has too
 };
 
 /// "haproxy.cfg" and the maps and lists that it reads: names, and the addresses of the clients that routes are for.

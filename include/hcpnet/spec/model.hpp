@@ -303,6 +303,14 @@ struct ProxyPolicy {
       connect_timeout;  ///< connectTimeoutSeconds; 30 s where the backend says nothing else
   std::optional<std::chrono::seconds> idle_timeout;  ///< idleTimeoutSeconds; absent: established tunnels never time out
   std::optional<std::chrono::seconds> inspect_timeout;  ///< inspectTimeoutSeconds; 5 s
+  std::uint32_t max_hello_bytes = 16'384;               ///< of a ClientHello, or of the head of a first request
+  std::uint32_t max_connect_attempts = 3;               ///< endpoints tried for one connection
+  std::chrono::seconds keepalive_idle{60};              ///< tcpKeepalive.idleSeconds
+  std::chrono::seconds keepalive_interval{15};          ///< tcpKeepalive.intervalSeconds
+  std::uint32_t keepalive_probes = 4;                   ///< tcpKeepalive.probes
+  /// socketBuffers.receiveBytes, .sendBytes: kernel memory of each socket; 0: as the kernel sees fit; absent: 2 MiB
+  /// where the kernel allows that.
+  std::optional<std::int64_t> receive_buffer_bytes, send_buffer_bytes;
   std::uint32_t max_connections = 10000;
   bool publish_api_on_443 = false;  ///< the API server also answers names and, for its own workers, no name on port 443
 
@@ -312,6 +320,19 @@ struct ProxyPolicy {
   std::uint32_t max_connections_per_backend = 0;
   std::vector<std::string> allowed_sources;  ///< networks; empty: every client
   std::vector<std::string> denied_sources;   ///< networks; refused also where allowed_sources has them
+  /// A port on which these names alone are served.
+  struct AllowedNames {
+    std::uint16_t port = 0;
+    std::optional<std::string> address;  ///< of the listener; absent: every address that has no list of its own
+    std::vector<std::string> names;      ///< host names and wildcards
+  };
+  std::vector<AllowedNames> allowed_names;
+  /// What holds for one backend instead.
+  struct Backend {
+    std::string name;
+    std::optional<std::chrono::seconds> idle_timeout;  ///< idleTimeoutSeconds; 0: none
+  };
+  std::vector<Backend> backends;
 
   enum class Balance : std::uint8_t { round_robin, least_connections, random_of_two };
   Balance balance = Balance::round_robin;

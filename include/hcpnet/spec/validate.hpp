@@ -129,7 +129,17 @@ struct ValidProxyPolicy {
   std::uint32_t max_connections = 10000;
   bool publish_api_on_443 = false;
   std::uint32_t max_connections_per_listener = 0, max_connections_per_source = 0, max_connections_per_backend = 0;
+  std::uint32_t max_hello_bytes = 16'384, max_connect_attempts = 3, keepalive_probes = 4;
+  std::chrono::seconds keepalive_idle{60}, keepalive_interval{15};
+  std::optional<std::size_t> receive_buffer_bytes, send_buffer_bytes;
   std::vector<Cidr> allowed_sources, denied_sources;
+  struct AllowedNames {
+    std::uint16_t port = 0;
+    std::optional<IpAddress> address;
+    std::vector<std::string> names;  ///< lower case
+  };
+  std::vector<AllowedNames> allowed_names;  ///< in the order of the policy, like `backends`
+  std::vector<ProxyPolicy::Backend> backends;
   ProxyPolicy::Balance balance = ProxyPolicy::Balance::round_robin;
   std::optional<ProxyPolicy::HealthCheck> health_check;
   std::uint32_t ejection_failures = 5;

@@ -5,6 +5,7 @@
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/dns/config.hpp>
 #include <hcpnet/net.hpp>
+#include <hcpnet/proxy/engine_settings.hpp>
 #include <hcpnet/proxy/route_table.hpp>
 #include <hcpnet/ra/advertisement.hpp>
 #include <hcpnet/result.hpp>
@@ -53,21 +54,11 @@ struct DnsServerConfig {
   DeclaredAt declared_at = {};
   std::optional<LeaseZone> lease_zone = {};
 };
-/// What an engine is told besides its table. It takes this at start only.
-struct ProxyLimits {
-  std::optional<std::chrono::seconds> inspect_timeout;
-  std::size_t max_connections = 10'000;
-  std::size_t max_connections_per_source = 0;
-  std::chrono::seconds drain_timeout{600}, udp_idle_timeout{60};
-  std::size_t workers = 1;
-  bool is_access_log_json = false;
-  std::optional<std::string> access_log_template;
-  friend bool operator==(const ProxyLimits&, const ProxyLimits&) = default;
-};
 struct ProxyServerConfig {
   std::string owner;  ///< the Infra or ProxyServer, "namespace/name"
   std::shared_ptr<const proxy::RouteTable> table;
-  ProxyLimits limits;
+  proxy::EngineSettings settings;
+  std::size_t worker_threads = 1;  ///< proxy::EngineOptions::workers; an engine takes it at start only
   /// Clients known by their address: observed workers.
   proxy::SourceClusters workers;
   DeclaredAt declared_at = {};

@@ -141,6 +141,7 @@ class Peer {
   }
   void close() { socket_.close(); }
   tcp::socket& socket() { return socket_; }
+  [[nodiscard]] const tcp::socket& socket() const { return socket_; }
 
  private:
   EngineFixture* fixture_;

@@ -127,7 +127,7 @@ TEST(RenderProxy, WhoMayConnect) {
   config.listeners[0].allow = {cidr("192.0.2.0/24"), cidr("2001:db8::/64")};
   config.listeners[0].deny = {cidr("192.0.2.99/32")};
   config.listeners[0].max_connections = 5;
-  const std::string text = haproxy(config, {.max_connections_per_source = 3});
+  const std::string text = haproxy(config, {.settings = {.max_connections_per_source = 3}});
   EXPECT_THAT(text, HasSubstr("  maxconn 5\n"));
   EXPECT_THAT(text, HasSubstr("session reject if { src 192.0.2.99/32 }\n"));
   EXPECT_THAT(text, HasSubstr("session reject unless { src 192.0.2.0/24 2001:db8::/64 }\n"));
@@ -190,6 +190,51 @@ TEST(RenderProxy, WhatHasNoCounterpartIsSaid) {
   EXPECT_THAT(codes(of_envoy), ElementsAre("no-sources", "not-expressible", "not-expressible"));
   EXPECT_THAT(haproxy(of_nobody, none), HasSubstr("bind 192.0.2.4:443 interface eth0\n"));
   EXPECT_THAT(codes(none), ElementsAre("no-sources"));
+}
+
+TEST(RenderProxy, EverythingThatSettingsSay) {
+  const EngineSettings settings{.max_hello_bytes = 20'000,
+                                .max_connections = 99,
+                                .max_connect_attempts = 5,
+                                .keepalive = {std::chrono::seconds(31), std::chrono::seconds(32), 33},
+                                .buffers = {kLeastSocketBufferBytes, 2 * kLeastSocketBufferBytes}};
+  const std::string text = haproxy(small(), {.settings = settings});
+  EXPECT_THAT(text, HasSubstr("  maxconn 99\n  tune.rcvbuf.client 65536\n  tune.rcvbuf.server 65536\n"
+                              "  tune.sndbuf.client 196608\n  tune.sndbuf.server 196608\n  tune.bufsize 21024\n"));
+  EXPECT_THAT(text, HasSubstr("  retries 4\n  clitcpka-idle 31s\n  clitcpka-intvl 32s\n  clitcpka-cnt 33\n"
+                              "  srvtcpka-idle 31s\n  srvtcpka-intvl 32s\n  srvtcpka-cnt 33\n"));
+  Diagnostics warnings;
+  const auto json = render_envoy(small(), {}, {.settings = settings}, warnings)["static_resources"];
+  EXPECT_THAT(codes(warnings), ElementsAre("not-expressible")) << "Envoy reads 16 KiB of a hello at most";
+  const auto& listener = json["listeners"][0];
+  EXPECT_EQ(listener["socket_options"][0], (nlohmann::json{{"level", 1}, {"name", 8}, {"int_value", 65536}}));
+  EXPECT_EQ(listener["socket_options"].size(), 6u);
+  EXPECT_EQ(listener["filter_chains"][0]["filters"][0]["typed_config"]["max_connect_attempts"], 5);
+  const auto& cluster = json["clusters"][0];
+  EXPECT_EQ(cluster["upstream_bind_config"]["socket_options"][1]["int_value"], 196608);
+  EXPECT_EQ(cluster["upstream_connection_options"]["tcp_keepalive"]["keepalive_probes"], 33);
+}
+
+TEST(RenderProxy, ASmallLimitOfAHelloIsEnvoysToo) {
+  const EngineSettings settings{.max_hello_bytes = 2048};
+  Diagnostics of_envoy, of_haproxy;
+  const auto json = render_envoy(small(), {}, {.settings = settings}, of_envoy)["static_resources"];
+  EXPECT_THAT(codes(of_envoy), ElementsAre());
+  EXPECT_EQ(json["listeners"][0]["listener_filters"][0]["typed_config"]["max_client_hello_size"], 2048);
+  haproxy(small(), of_haproxy, {.settings = settings});
+  EXPECT_THAT(codes(of_haproxy), ElementsAre("not-expressible"));
+}
+
+TEST(RenderProxy, OnEveryAddressTheNamesOfOneHoldForAll) {
+  RouteConfig config = small();
+  config.listeners.push_back({endpoint(5, 443), {"a.example"}});
+  Diagnostics of_haproxy, of_envoy;
+  EXPECT_THAT(haproxy(config, of_haproxy, {.any_address = true}), HasSubstr("use_backend closed if !is-allowed"));
+  EXPECT_THAT(codes(of_haproxy), ElementsAre("not-expressible"));
+  config.routes[0].no_sni = config.routes[0].other_sni = true;
+  const auto json = render_envoy(config, {}, {.any_address = true}, of_envoy)["static_resources"];
+  EXPECT_EQ(json["listeners"][0]["filter_chains"].size(), 1u) << "nothing nameless";
+  EXPECT_THAT(codes(of_envoy), ElementsAre("not-expressible"));
 }
 
 TEST(RenderProxy, UdpAndBlindTcpForEnvoy) {

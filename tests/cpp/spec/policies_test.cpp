@@ -300,16 +300,61 @@ TEST(ProxyPolicy, HoldsItsIntervals) {
 }
 
 TEST(ProxyPolicy, TakesEveryFieldThatTheProxyHas) {
-  EXPECT_THAT(errors_of("ProxyPolicy",
-                        "  maxConnectionsPerListener: 10\n  maxConnectionsPerSource: 0\n  maxConnectionsPerBackend: 5\n"
-                        "  allowedSources: [192.0.2.0/24, \"2001:db8::/32\"]\n  deniedSources: [192.0.2.7/32]\n"
-                        "  balance: RandomOfTwo\n  healthCheck: {kind: TLS, intervalSeconds: 5, timeoutSeconds: 5}\n"
-                        "  ejection: {failures: 0, durationSeconds: 1}\n  drainTimeoutSeconds: 60\n"
-                        "  udpIdleTimeoutSeconds: 30\n  listeners: [{port: 80, kind: TCP}, {port: 8080, kind: HTTP}]\n"
-                        "  proxyProtocol: {trustedSources: [192.0.2.9/32], send: V2, backends: [apps]}\n"
-                        "  interface: eth1\n  dialFrom: [192.0.2.4, \"2001:db8::4\"]\n  workers: 4\n"
-                        "  accessLog: {format: text, template: \"%{client} %{sni}\"}\n"),
-              IsEmpty());
+  EXPECT_THAT(
+      errors_of("ProxyPolicy",
+                "  maxConnectionsPerListener: 10\n  maxConnectionsPerSource: 0\n  maxConnectionsPerBackend: 5\n"
+                "  allowedSources: [192.0.2.0/24, \"2001:db8::/32\"]\n  deniedSources: [192.0.2.7/32]\n"
+                "  balance: RandomOfTwo\n  healthCheck: {kind: TLS, intervalSeconds: 5, timeoutSeconds: 5}\n"
+                "  ejection: {failures: 0, durationSeconds: 1}\n  drainTimeoutSeconds: 60\n"
+                "  udpIdleTimeoutSeconds: 30\n  listeners: [{port: 80, kind: TCP}, {port: 8080, kind: HTTP}]\n"
+                "  proxyProtocol: {trustedSources: [192.0.2.9/32], send: V2, backends: [apps]}\n"
+                "  interface: eth1\n  dialFrom: [192.0.2.4, \"2001:db8::4\"]\n  workers: 4\n"
+                "  maxHelloBytes: 32768\n  maxConnectAttempts: 1\n  socketBuffers: {receiveBytes: 0, sendBytes: "
+                "262144}\n  tcpKeepalive: {idleSeconds: 32767, intervalSeconds: 1, probes: 127}\n"
+                "  allowedNames: [{port: 443, names: [a.example, \"*.b.example\"]}, {port: 443, address: "
+                "192.0.2.4, names: [c.example]}]\n"
+                "  backends: [{name: apps, idleTimeoutSeconds: 0}, {name: blue.1-kube-apiserver}]\n"
+                "  accessLog: {format: text, template: \"%{client} %{sni}\"}\n"),
+      IsEmpty());
+}
+
+TEST(ProxyPolicy, HoldsTheLimitsOfTheKernelAndOfTheParser) {
+  const auto found = [](const std::string& more) { return errors_of("ProxyPolicy", "  " + more + "\n"); };
+  EXPECT_THAT(found("maxHelloBytes: 1023"), ElementsAre("out-of-range /spec/maxHelloBytes"));
+  EXPECT_THAT(found("maxHelloBytes: 32769"), ElementsAre("out-of-range /spec/maxHelloBytes"));
+  EXPECT_THAT(found("maxConnectAttempts: 0"), ElementsAre("out-of-range /spec/maxConnectAttempts"));
+  EXPECT_THAT(found("tcpKeepalive: {idleSeconds: 32768, intervalSeconds: 0, probes: 128}"),
+              ElementsAre("out-of-range /spec/tcpKeepalive/idleSeconds",
+                          "out-of-range /spec/tcpKeepalive/intervalSeconds", "out-of-range /spec/tcpKeepalive/probes"));
+  EXPECT_THAT(
+      found("socketBuffers: {receiveBytes: 262143, sendBytes: 1}"),
+      ElementsAre("out-of-range /spec/socketBuffers/receiveBytes", "out-of-range /spec/socketBuffers/sendBytes"));
+  EXPECT_THAT(found("socketBuffers: {receiveBytes: -1}"), ElementsAre("out-of-range /spec/socketBuffers/receiveBytes"));
+}
+
+TEST(ProxyPolicy, AllowsNamesOncePerListenerAndWhereNamesAreSeen) {
+  const auto found = [](const std::string& list, const std::string& more = "") {
+    return errors_of("ProxyPolicy", more + "  allowedNames: [" + list + "]\n");
+  };
+  EXPECT_THAT(found("{port: 443, names: [a.example]}, {port: 443, names: [b.example]}"),
+              ElementsAre("duplicate-name /spec/allowedNames/1/port"));
+  EXPECT_THAT(found("{port: 443, address: \"2001:db8::1\", names: [a.example]}, {port: 443, address: "
+                    "\"2001:0db8::0:1\", names: [a.example]}"),
+              ElementsAre("duplicate-name /spec/allowedNames/1/port"));
+  EXPECT_THAT(found("{port: 443, names: []}, {names: [a_b.example], address: x}"),
+              testing::UnorderedElementsAre(
+                  "too-few-items /spec/allowedNames/0/names", "missing-field /spec/allowedNames/1/port",
+                  "bad-address /spec/allowedNames/1/address", "bad-hostname /spec/allowedNames/1/names/0"));
+  EXPECT_THAT(found("{port: 22, names: [a.example]}", "  listeners: [{port: 22, kind: TCP}]\n"),
+              ElementsAre("bad-combination /spec/allowedNames/0/port"));
+  EXPECT_THAT(found("{port: 80, names: [a.example]}", "  listeners: [{port: 80, kind: HTTP}]\n"), IsEmpty());
+}
+
+TEST(ProxyPolicy, RefinesABackendOnce) {
+  EXPECT_THAT(
+      errors_of("ProxyPolicy", "  backends: [{name: a}, {name: a}, {idleTimeoutSeconds: -1}]\n"),
+      testing::UnorderedElementsAre("duplicate-name /spec/backends/1/name", "missing-field /spec/backends/2/name",
+                                    "out-of-range /spec/backends/2/idleTimeoutSeconds"));
 }
 
 TEST(ProxyPolicy, SaysWhatDoesNotGoTogether) {

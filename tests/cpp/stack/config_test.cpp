@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/view.hpp>
 #include <hcpnet/stack/config.hpp>
 #include <hcpnet/stack/explain.hpp>
+#include <map>
+#include <optional>
 
 #include "stack/example_set.hpp"
 
@@ -373,6 +376,95 @@ spec:
   set[0].text.replace(set[0].text.find(", internalProxyService: vlan7-proxy.hcp.svc"), 43, "");
   EXPECT_EQ(place(only(make(set, {}).warnings, "no-internal-proxy")),
             "set.yaml:10 /spec/infraComponents/proxy/internalProxyService");
+}
+
+std::vector<spec::SourceText> with_proxy_policy(const std::string& fields) {
+  std::vector<spec::SourceText> set = test::example_set();
+  set[0].text +=
+      "---\napiVersion: hcpnet.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: p, namespace: hcp}\nspec:\n  "
+      "targetRef: {kind: Infra, name: vlan7}\n" +
+      fields;
+  return set;
+}
+const proxy::RouteConfig& routes(const StackConfig& config) {
+  return config.proxies.at(0).table->config();
+}
+
+TEST(StackConfig, TellsAnEngineWhatItsPolicySays) {
+  const StackConfig plain = example();
+  const proxy::EngineSettings usual;
+  EXPECT_EQ(plain.proxies.at(0).settings.max_hello_bytes, usual.max_hello_bytes);
+  EXPECT_EQ(plain.proxies.at(0).settings.max_connect_attempts, usual.max_connect_attempts);
+  EXPECT_EQ(plain.proxies.at(0).settings.inspect_timeout, usual.inspect_timeout);
+  EXPECT_EQ(plain.proxies.at(0).settings.keepalive.idle, usual.keepalive.idle);
+  EXPECT_EQ(plain.proxies.at(0).settings.buffers.receive_bytes, std::nullopt);
+
+  const StackConfig config =
+      make(with_proxy_policy("  inspectTimeoutSeconds: 3\n  maxHelloBytes: 2048\n  maxConnections: 7\n"
+                             "  maxConnectionsPerSource: 5\n  maxConnectAttempts: 9\n  drainTimeoutSeconds: 11\n"
+                             "  udpIdleTimeoutSeconds: 12\n  workers: 2\n  accessLog: {template: \"%{sni}\"}\n"
+                             "  tcpKeepalive: {idleSeconds: 20, intervalSeconds: 21, probes: 22}\n"
+                             "  socketBuffers: {receiveBytes: 0, sendBytes: 300000}\n"),
+           test::example_observed());
+  const proxy::EngineSettings& settings = config.proxies.at(0).settings;
+  EXPECT_EQ(settings.inspect_timeout, std::chrono::seconds(3));
+  EXPECT_EQ(settings.max_hello_bytes, 2048u);
+  EXPECT_EQ(settings.max_connections, 7u);
+  EXPECT_EQ(settings.max_connections_per_source, 5u);
+  EXPECT_EQ(settings.max_connect_attempts, 9u);
+  EXPECT_EQ(settings.removed_route_timeout, std::chrono::seconds(11));
+  EXPECT_EQ(settings.udp_idle_timeout, std::chrono::seconds(12));
+  EXPECT_EQ(settings.keepalive.idle, std::chrono::seconds(20));
+  EXPECT_EQ(settings.keepalive.interval, std::chrono::seconds(21));
+  EXPECT_EQ(settings.keepalive.probes, 22);
+  EXPECT_EQ(settings.buffers.receive_bytes, 0u);
+  EXPECT_EQ(settings.buffers.send_bytes, 300'000u);
+  EXPECT_EQ(settings.access_log_format.render({}), "-");
+  EXPECT_EQ(config.proxies.at(0).worker_threads, 2u);
+}
+
+TEST(StackConfig, ABackendMayIdleAsLongAsItsPolicySaysOfIt) {
+  const StackConfig config =
+      make(with_proxy_policy("  idleTimeoutSeconds: 60\n  backends:\n  - {name: blue-kube-apiserver, "
+                             "idleTimeoutSeconds: 0}\n  - {name: red-oauth-openshift, idleTimeoutSeconds: 5}\n"
+                             "  - {name: nobody}\n"),
+           test::example_observed());
+  const auto idle = [&](const std::string& name) {
+    return std::ranges::find(routes(config).backends, name, &proxy::Backend::name)->idle_timeout;
+  };
+  EXPECT_EQ(idle("blue-kube-apiserver"), std::nullopt);
+  EXPECT_EQ(idle("red-kube-apiserver"), std::chrono::seconds(60));
+  EXPECT_EQ(idle("red-oauth-openshift"), std::chrono::seconds(5));
+  EXPECT_EQ(place(only(config.warnings, "no-such-backend")), "set.yaml:39 /spec/backends/2/name");
+}
+
+TEST(StackConfig, AListenerServesTheNamesThatAreAllowedOnItAlone) {
+  const auto config_for = [](const std::string& lists) {
+    Diagnostics warnings;
+    const spec::Observed observed = spec::load_observed(test::example_observed(), {}, warnings).value();
+    spec::ValidSet set = spec::check(with_proxy_policy("  allowedNames:\n" + lists)).value();
+    spec::apply_observed(set, observed);
+    return make_stack_config(set, observed, {{Ipv4(172, 16, 0, 9)}, {}}).value();
+  };
+  const StackConfig config = config_for(
+      "  - {port: 443, address: 172.16.0.9, names: [OAuth.blue.hc.example.com]}\n"
+      "  - {port: 80, names: [\"*.apps.red.hc.example.com\"]}\n");
+  std::map<std::string, std::vector<std::string>> allowed;
+  for (const proxy::Listener& l : routes(config).listeners) allowed[l.address.to_string()] = l.only_names;
+  EXPECT_EQ(allowed.at("192.0.2.4:443"), Texts{});
+  EXPECT_EQ(allowed.at("172.16.0.9:443"), Texts{"oauth.blue.hc.example.com"});
+  EXPECT_EQ(allowed.at("172.16.0.9:80"), Texts{"*.apps.red.hc.example.com"});
+  EXPECT_EQ(allowed.at("192.0.2.4:80"), Texts{"*.apps.red.hc.example.com"});
+  EXPECT_EQ(allowed.at("192.0.2.4:6443"), Texts{});
+  EXPECT_EQ(route(config, "x.apps.blue.hc.example.com", 80, "192.0.2.140"), "closed: name_not_allowed");
+  const auto explained = explain_routes("p", *config.proxies.at(0).table, {}, "oauth.red.hc.example.com", 443,
+                                        *parse_ip_address("192.0.2.140"));
+  ASSERT_EQ(explained.size(), 2u) << "one answer for each address";
+  EXPECT_EQ(explained[0].rule, "exact");
+  EXPECT_EQ(explained[1].rule, "name_not_allowed");
+
+  const StackConfig none = config_for("  - {port: 444, names: [a.example]}\n");
+  EXPECT_EQ(place(only(none.warnings, "no-such-listener")), "set.yaml:37 /spec/allowedNames/0");
 }
 
 }  // namespace

@@ -757,14 +757,51 @@ TEST_F(StackTest, KeepsWebPagesOffTheAdminPort) {
   EXPECT_EQ(stack.stats().reloads, 2u);
 }
 
-TEST_F(StackTest, WarnsThatAnEngineKeepsItsLimits) {
+std::string proxy_policy(const std::string& fields) {
+  return "---\napiVersion: hcpnet.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: p, namespace: hcp}\nspec: "
+         "{targetRef: {kind: Infra, name: vlan}, " +
+         fields + "}\n";
+}
+
+TEST_F(StackTest, AReloadChangesTheLimitsOfAnEngine) {
+  StackOptions o = options();
+  o.admin_socket = (folder / "admin.sock").string();
+  Stack stack(o);
+  stack.start();
+  const auto refused = [&] { return stack.stats().proxies.at("hcp/vlan").limit_refused; };
+  const auto connect = [&](asio::io_context& io) {
+    asio::ip::tcp::socket client(io);
+    const Endpoint to = bound(stack, "proxy", 6443);
+    client.connect({asio::ip::make_address(to.address.to_string()), to.port});
+    return client;
+  };
+  asio::io_context io;
+  const auto first = connect(io);
+  write(spec_text("blue", 1) + proxy_policy("maxConnections: 1, maxHelloBytes: 2048"));
+  ASSERT_TRUE(stack.reload().has_value());
+  EXPECT_FALSE(std::ranges::any_of(stack.warnings(), [](const Diagnostic& d) { return d.code == "needs-restart"; }));
+  auto second = connect(io);
+  std::array<char, 1> byte{};
+  boost::system::error_code ec;
+  second.read_some(asio::buffer(byte), ec);
+  EXPECT_TRUE(ec) << "closed";
+  EXPECT_EQ(refused(), 1u);
+  EXPECT_NE(http(o.admin_socket, "GET /config_dump").find("\"maxHelloBytes\": 2048"), std::string::npos);
+  write(spec_text("blue", 1));
+  ASSERT_TRUE(stack.reload().has_value());
+  const auto third = connect(io);
+  while (stack.stats().proxies.at("hcp/vlan").active < 2) std::this_thread::yield();
+  EXPECT_EQ(refused(), 1u);
+}
+
+TEST_F(StackTest, WarnsThatThreadsAreStartedOnce) {
   Stack stack(options());
   stack.start();
   write(spec_text("blue", 1) + R"(---
 apiVersion: hcpnet.io/v1alpha1
 kind: ProxyPolicy
 metadata: {name: p, namespace: hcp}
-spec: {targetRef: {kind: Infra, name: vlan}, maxConnections: 7}
+spec: {targetRef: {kind: Infra, name: vlan}, workers: 2}
 ---
 apiVersion: hcpnet.io/v1alpha1
 kind: DNSPolicy
