@@ -14,6 +14,7 @@
 #include <hcpnet/proxy/engine.hpp>
 #include <hcpnet/result.hpp>
 #include <hcpnet/spec/load.hpp>
+#include <hcpnet/spec/observed.hpp>
 #include <hcpnet/stack/explain.hpp>
 #include <map>
 #include <memory>
@@ -131,6 +132,11 @@ class Stack {
   /// the outcome and calls `done`, both on the stack's thread. One reload is under way at a time; all who ask meanwhile
   /// share the next one. On an io_context of the embedder `done` may call the stack, stop() too.
   void reload(std::function<void(const Result<void, Diagnostics>&)> done);
+  /// Where Services are served, as the embedder knows it, from a watch of EndpointSlices for example: goes before what
+  /// was observed and what endpoint maps say, and replaces what was set before. New connections follow it at once;
+  /// tunnels are not touched. Before start() it is for the start. Errors: keys and addresses that are none; then
+  /// nothing changes.
+  Result<void, Diagnostics> set_endpoints(spec::EndpointMap endpoints);
   /// The proxies take no more clients from now on and /readyz says so; tunnels, DHCP and DNS go on. For the time before
   /// stop(), so that load balancers turn away. Idempotent.
   void drain();

@@ -34,6 +34,13 @@ std::optional<std::string> key_problem(std::string_view key) {
   return {};
 }
 
+void normalize(std::vector<Endpoint>& addresses) {
+  std::ranges::sort(addresses);
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+}
+
+constexpr const char* kNoHost = "no host has this address: it is unspecified, multicast or broadcast";
+
 class EndpointMapReader {
  public:
   EndpointMapReader(Observed& observed, Diagnostics& errors) : observed_(observed), errors_(errors) {}
@@ -75,14 +82,12 @@ class EndpointMapReader {
       if (endpoint && is_host_address(endpoint->address))
         addresses.push_back(*endpoint);
       else if (endpoint)
-        report(code::bad_endpoint, text::child(path, i), item.position,
-               "no host has this address: it is unspecified, multicast or broadcast");
+        report(code::bad_endpoint, text::child(path, i), item.position, kNoHost);
       else
         report(code::bad_endpoint, text::child(path, i), item.position,
                "this is no address:port; an IPv6 address stands in brackets");
     }
-    std::ranges::sort(addresses);
-    addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+    normalize(addresses);
   }
 
   void report(std::string_view code, const std::string& path, text::Position position, std::string message) {
@@ -104,6 +109,28 @@ class EndpointMapReader {
 };
 
 }  // namespace
+
+Result<EndpointMap, Diagnostics> check_endpoints(EndpointMap endpoints) {
+  Diagnostics problems;
+  const auto report = [&](std::string path, std::string message, std::string found) {
+    Diagnostic d;
+    d.path = std::move(path);
+    d.code = code::bad_endpoint;
+    d.message = std::move(message);
+    d.found = std::move(found);
+    problems.add(std::move(d));
+  };
+  for (auto& [key, addresses] : endpoints) {
+    const std::string path = text::child("", key);
+    if (const auto problem = key_problem(key)) report(path, *problem, key);
+    for (std::size_t i = 0; i < addresses.size(); ++i)
+      if (!is_host_address(addresses[i].address) || addresses[i].port == 0)
+        report(text::child(path, i), addresses[i].port == 0 ? "there is no port 0" : kNoHost, addresses[i].to_string());
+    normalize(addresses);
+  }
+  if (problems.has_errors()) return problems;
+  return endpoints;
+}
 
 void read_endpoint_maps(const std::vector<SourceText>& sources, const LoadLimits& limits, Observed& observed,
                         Diagnostics& errors) {

@@ -14,6 +14,13 @@ constexpr std::uint16_t kHttpsPort = 443;
 constexpr std::uint16_t kHttpPort = 80;
 constexpr std::uint16_t kKonnectivityPort = 8091;
 
+/// Null: nobody said anything.
+const std::vector<Endpoint>* known_endpoints(const Inputs& in, const std::string& key) {
+  for (const spec::EndpointMap* map : {&in.surroundings.endpoints, &in.observed.endpoints})
+    if (const auto found = map->find(key); found != map->end()) return &found->second;
+  return nullptr;
+}
+
 proxy::Backend service_backend(const Inputs& in, std::string name, const std::string& service, const std::string& ns,
                                std::uint16_t port) {
   proxy::Backend backend;
@@ -23,12 +30,12 @@ proxy::Backend service_backend(const Inputs& in, std::string name, const std::st
     backend.endpoints = {{*address, port}};
     return backend;
   }
-  const auto known = in.observed.endpoints.find(ns + '/' + service + ':' + std::to_string(port));
-  if (known == in.observed.endpoints.end() || !known->second.empty())
+  const std::vector<Endpoint>* known = known_endpoints(in, ns + '/' + service + ':' + std::to_string(port));
+  if (known == nullptr || !known->empty())
     backend.host = service + '.' + ns + ".svc.cluster.local";
   else
     backend.is_unserved = true;
-  if (known != in.observed.endpoints.end()) backend.endpoints = known->second;
+  if (known != nullptr) backend.endpoints = *known;
   return backend;
 }
 

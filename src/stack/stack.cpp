@@ -86,6 +86,10 @@ void Stack::reload(std::function<void(const Result<void, Diagnostics>&)> done) {
   if (!thread_ || thread_->io.get_executor().running_in_this_thread() || !thread_->post(ask)) ask();
 }
 
+Result<void, Diagnostics> Stack::set_endpoints(spec::EndpointMap endpoints) {
+  return call([&](Impl& impl) { return impl.set_endpoints(std::move(endpoints)); });
+}
+
 void Stack::stop(std::function<void()> stopped) {
   if (!thread_) return impl_->stop(std::move(stopped));
   std::promise<void> finished;

@@ -263,6 +263,20 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
     log.error("internalProxyService has an address that can't be served", {{"problem", d.to_string()}});
 }
 
+// --- endpoints that the embedder knows
+
+Result<void, Diagnostics> Stack::Impl::set_endpoints(spec::EndpointMap endpoints) {
+  auto checked = spec::check_endpoints(std::move(endpoints));
+  if (checked.has_error()) return checked.error();
+  surroundings_.endpoints = std::move(*checked);
+  if (state != State::running) return {};  // start() takes them, or nobody does any more
+  ++load_generation_;
+  // Only routes depend on them, and these have been built of the same set before.
+  const StackConfig config = make_served_config(served_->checked, options.serve, surroundings_).value();
+  for (std::size_t i = 0; i < proxies.size(); ++i) proxies[i].engine->replace(config.proxies[i].table);
+  return {};
+}
+
 // --- listeners, files, events
 
 void Stack::Impl::start_http() {

@@ -61,6 +61,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
 
   // stack_impl.cpp
   void start();
+  Result<void, Diagnostics> set_endpoints(spec::EndpointMap endpoints);
   void drain();
   void stop(std::function<void()> stopped);
   void close();

@@ -13,12 +13,15 @@
 
 namespace hcpnet::spec {
 
+/// "namespace/service:port", port as in the Service -> addresses that serve it; none: nothing does.
+using EndpointMap = std::map<std::string, std::vector<Endpoint>>;
+/// `endpoints` in order and without what is there twice, or every key and address that is none (code "bad-endpoint").
+[[nodiscard]] Result<EndpointMap, Diagnostics> check_endpoints(EndpointMap endpoints);
+
 /// What a cluster was seen to hold, reduced to what the network needs. Built from `kubectl get -o yaml` output and from
 /// endpoint maps.
 struct Observed {
-  /// "namespace/service:port", port as in the Service -> addresses that serve it. From EndpointSlices (ready ones) and
-  /// --endpoints.
-  std::map<std::string, std::vector<Endpoint>> endpoints;
+  EndpointMap endpoints;                          ///< from EndpointSlices (ready ones) and --endpoints
   std::map<std::string, Ipv4> service_addresses;  ///< "namespace/service" -> clusterIP (not headless)
   std::map<std::string, std::string>
       control_plane_clusters;  ///< control-plane namespace -> HostedCluster "namespace/name"

@@ -28,6 +28,8 @@ struct Surroundings {
   std::vector<IpAddress> pod_addresses;
   /// internalProxyService as written -> its address, as far as DNS has told it.
   std::map<std::string, Ipv4> internal_proxies;
+  /// Goes before what was observed and what endpoint maps say.
+  spec::EndpointMap endpoints = {};
 };
 
 /// What of a file asks for a server, for problems that show when servers come together. Members as in Diagnostic.

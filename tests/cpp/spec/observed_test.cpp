@@ -257,5 +257,25 @@ TEST(HasPrecedence, OrdersByAgeThenNamespaceThenName) {
   EXPECT_FALSE(has_precedence(claims[0], claims[0]));
 }
 
+TEST(CheckEndpoints, PutsThemInOrderOnce) {
+  const Endpoint one{Ipv4(192, 0, 2, 1), 443}, two{Ipv4(192, 0, 2, 2), 443};
+  const auto checked = check_endpoints({{"ns/svc:443", {two, one, two}}, {"ns/gone:80", {}}});
+  ASSERT_TRUE(checked.has_value());
+  EXPECT_EQ(checked->at("ns/svc:443"), (std::vector{one, two}));
+  EXPECT_TRUE(checked->at("ns/gone:80").empty());
+}
+
+TEST(CheckEndpoints, NamesEveryKeyAndAddressThatIsNone) {
+  const auto checked = check_endpoints(
+      {{"svc:443", {}}, {"ns/svc:0", {}}, {"ns/svc:443", {{Ipv4(0, 0, 0, 0), 443}, {Ipv4(192, 0, 2, 1), 0}}}});
+  ASSERT_TRUE(checked.has_error());
+  std::vector<std::string> paths;
+  for (const Diagnostic& d : Diagnostics(checked.error())) {
+    EXPECT_EQ(d.code, "bad-endpoint");
+    paths.push_back(d.path);
+  }
+  EXPECT_THAT(paths, testing::UnorderedElementsAre("/svc:443", "/ns~1svc:0", "/ns~1svc:443/0", "/ns~1svc:443/1"));
+}
+
 }  // namespace
 }  // namespace hcpnet::spec

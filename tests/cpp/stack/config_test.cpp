@@ -467,5 +467,15 @@ TEST(StackConfig, AListenerServesTheNamesThatAreAllowedOnItAlone) {
   EXPECT_EQ(place(only(none.warnings, "no-such-listener")), "set.yaml:37 /spec/allowedNames/0");
 }
 
+TEST(StackConfig, TheEmbeddersEndpointsGoBeforeTheOthers) {
+  Surroundings surroundings;
+  surroundings.endpoints = {{"hcp-blue/kube-apiserver:6443", {{Ipv4(10, 0, 0, 1), 6443}}},
+                            {"hcp-red/kube-apiserver:6443", {}}};
+  const StackConfig config = make(test::example_set(), test::example_observed(), surroundings);
+  EXPECT_EQ(route(config, "api.blue.hc.example.com", 6443, "192.0.2.140"), "blue-kube-apiserver -> 10.0.0.1:6443");
+  const auto red = std::ranges::find(routes(config).backends, "red-kube-apiserver", &proxy::Backend::name);
+  EXPECT_TRUE(red->is_unserved);
+}
+
 }  // namespace
 }  // namespace hcpnet

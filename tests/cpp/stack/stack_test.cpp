@@ -794,6 +794,40 @@ TEST_F(StackTest, AReloadChangesTheLimitsOfAnEngine) {
   EXPECT_EQ(refused(), 1u);
 }
 
+TEST_F(StackTest, AnEmbedderSaysWhereServicesAreServed) {
+  Stack stack(options());
+  const auto targets = [&] { return stack.route("api.blue.example.com", 6443, Ipv4(127, 80, 1, 100)).at(0).targets; };
+  ASSERT_TRUE(stack.set_endpoints({{"ns/kube-apiserver:6443", {{Ipv4(192, 0, 2, 1), 6443}}}}).has_value());
+  stack.start();
+  EXPECT_EQ(targets(), std::vector<std::string>{"192.0.2.1:6443"});
+  ASSERT_TRUE(stack.set_endpoints({{"ns/kube-apiserver:6443", {{Ipv4(192, 0, 2, 2), 6443}}}}).has_value());
+  EXPECT_EQ(targets(), std::vector<std::string>{"192.0.2.2:6443"});
+  ASSERT_TRUE(stack.reload().has_value());
+  EXPECT_EQ(targets(), std::vector<std::string>{"192.0.2.2:6443"}) << "a reload keeps them";
+  const auto refused = stack.set_endpoints({{"nonsense", {}}});
+  ASSERT_TRUE(refused.has_error());
+  EXPECT_EQ(Diagnostics(refused.error()).begin()->code, "bad-endpoint");
+  EXPECT_EQ(targets(), std::vector<std::string>{"192.0.2.2:6443"});
+  ASSERT_TRUE(stack.set_endpoints({{"ns/kube-apiserver:6443", {}}}).has_value());
+  EXPECT_TRUE(targets().empty()) << "nothing serves it";
+  ASSERT_TRUE(stack.set_endpoints({}).has_value());
+  EXPECT_EQ(targets(), std::vector<std::string>{"kube-apiserver.ns.svc.cluster.local:6443"});
+}
+
+TEST_F(SlowReloadTest, EndpointsThatComeWhileFilesAreReadAreNotLost) {
+  Outcomes outcomes;
+  Stack stack(slow_options());
+  stack.start();
+  slow.hold();
+  write(spec_text("green", 1));
+  stack.reload(outcomes.take());
+  ASSERT_TRUE(stack.set_endpoints({{"ns/kube-apiserver:6443", {{Ipv4(192, 0, 2, 1), 6443}}}}).has_value());
+  slow.go_on();
+  outcomes.wait_for(1);
+  EXPECT_EQ(stack.route("api.green.example.com", 6443, Ipv4(127, 80, 1, 100)).at(0).targets,
+            std::vector<std::string>{"192.0.2.1:6443"});
+}
+
 TEST_F(StackTest, WarnsThatThreadsAreStartedOnce) {
   Stack stack(options());
   stack.start();
