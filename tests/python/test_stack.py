@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import hcpnet
 import pytest
+from hcpnet import proxy
 from hcpnet.dhcp import LeaseEventKind, LeaseState
 from support import CLIENT, Vlan, ask, bound, client_hello, echo_server, release, take_lease, through_proxy, wait_for
 
@@ -120,6 +121,40 @@ def test_an_embedder_resolves_names_and_keeps_the_access_log(vlan: Vlan) -> None
             wait_for(lambda: lines != [])
     assert asked == [("kube-apiserver.ns.svc.cluster.local", 6443)]
     assert "api.blue.example.com" in lines[0]
+
+
+def test_an_embedder_says_for_how_long_a_name_is_known(vlan: Vlan) -> None:
+    asked: list[str] = []
+    payload = client_hello("api.blue.example.com") + b"x"
+    with echo_server() as place:
+
+        def resolve(host: str, _port: int) -> proxy.Resolution:
+            asked.append(host)
+            return proxy.Resolution([hcpnet.Endpoint(*place)], ttl=2)
+
+        with hcpnet.Stack(**vlan.options(), resolve=resolve) as stack:
+
+            def is_asked_again() -> bool:
+                assert through_proxy(bound(stack, "proxy", 6443), payload) == payload
+                return len(asked) == 2
+
+            assert not is_asked_again()
+            assert not is_asked_again()
+            wait_for(is_asked_again)
+
+
+def test_an_embedder_says_where_services_are_served(vlan: Vlan) -> None:
+    payload = client_hello("api.blue.example.com") + b"x"
+    with echo_server() as place, hcpnet.Stack(**vlan.options()) as stack:
+        stack.set_endpoints({"ns/kube-apiserver:6443": [hcpnet.Endpoint(*place)]})
+        assert through_proxy(bound(stack, "proxy", 6443), payload) == payload
+        with pytest.raises(hcpnet.SpecError) as error:
+            stack.set_endpoints({"kube-apiserver": []})
+        assert [d.code for d in error.value.diagnostics] == ["bad-endpoint"]
+        stack.set_endpoints({"ns/kube-apiserver:6443": []})
+        with contextlib.suppress(ConnectionResetError):
+            assert through_proxy(bound(stack, "proxy", 6443), payload) == b""
+        assert stack.stats().proxies["hcp/vlan"].closed["no_endpoint"] == 1
 
 
 @pytest.mark.parametrize("answer", [[], None, ["no endpoint"]])

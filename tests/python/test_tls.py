@@ -6,7 +6,7 @@ import multiprocessing
 
 import hcpnet
 import pytest
-from hcpnet.tls import HostKind, parse_client_hello
+from hcpnet.tls import ClientHelloReader, HostKind, classify_host, parse_client_hello
 from support import client_hello
 
 HELLO = client_hello("api.blue.example.com", ["h2", "http/1.1"])
@@ -29,6 +29,30 @@ def test_every_proper_prefix_needs_more() -> None:
         with pytest.raises(hcpnet.WireError) as error:
             parse_client_hello(HELLO[:size])
         assert error.value.code == "need_more", size
+
+
+def test_a_reader_goes_on_where_it_was() -> None:
+    reader = ClientHelloReader()
+    for size in range(len(HELLO)):
+        with pytest.raises(hcpnet.WireError) as error:
+            reader.read(HELLO[:size])
+        assert error.value.code == "need_more", size
+    assert reader.read(HELLO + b"more").consumed_bytes == len(HELLO)
+
+
+def test_limits_are_the_callers() -> None:
+    with pytest.raises(hcpnet.WireError) as error:
+        parse_client_hello(HELLO, max_bytes=len(HELLO) - 1)
+    assert error.value.code == "too_large"
+    with pytest.raises(hcpnet.WireError) as error:
+        ClientHelloReader(max_alpn_protocols=1).read(HELLO)
+    assert error.value.code == "too_large"
+
+
+def test_says_what_a_name_is() -> None:
+    assert classify_host("api.example.com") is HostKind.dns_name
+    assert classify_host("192.0.2.1") is HostKind.ip_address
+    assert classify_host("a..b") is HostKind.unusable
 
 
 def test_names_what_is_wrong() -> None:

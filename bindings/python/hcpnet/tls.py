@@ -3,12 +3,16 @@
 
 from hcpnet._core.tls import (
     ClientHello,
+    ClientHelloReader,
     HostKind,
+    classify_host,
     parse_client_hello,
 )
 
 __all__ = [
     "ClientHello",
+    "ClientHelloReader",
     "HostKind",
+    "classify_host",
     "parse_client_hello",
 ]

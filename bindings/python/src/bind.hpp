@@ -11,6 +11,7 @@ void bind_tls(pybind11::module_& m);
 void bind_text(pybind11::module_& m);
 void bind_spec(pybind11::module_& m);
 void bind_proxy(pybind11::module_& m);
+void bind_routes(pybind11::module_& parent, pybind11::module_& m);  ///< adds to the module `proxy` itself, and above
 void bind_dhcp(pybind11::module_& m);
 void bind_dns(pybind11::module_& m);
 void bind_dns_render(pybind11::module_& m);  ///< adds to the module `dns` itself

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pybind11/stl.h>
 
+#include <chrono>
+
 #include <hcpnet/proxy/engine.hpp>
 #include <hcpnet/proxy/route_table.hpp>
 #include <hcpnet/stack/files.hpp>
@@ -40,7 +42,19 @@ py::dict render_servers(const py::dict& texts, const std::string& target_name, c
 
 void bind_proxy(py::module_& parent) {
   using namespace proxy;
-  py::module_ m = parent.def_submodule("proxy", "The proxy: counters, and its routes for other programs.");
+  py::module_ m = parent.def_submodule("proxy", "The proxy: routes, counters, and configurations of other programs.");
+  bind_routes(parent, m);
+  py::class_<Resolution>(m, "Resolution", "What a host name stands for.")
+      .def(py::init([](std::vector<Endpoint> endpoints, std::optional<std::uint32_t> ttl) {
+             Resolution made(std::move(endpoints));
+             if (ttl) made.ttl = std::chrono::seconds(*ttl);
+             return made;
+           }),
+           py::arg("endpoints"), py::arg("ttl") = py::none(), R"doc(Answer a look-up.
+
+Args:
+    endpoints (Sequence[Endpoint]): in the order in which to try them; none: a failed look-up.
+    ttl (int | None): seconds for which it may be used; None: 30.)doc");
   m.def(
       "render",
       [](const py::dict& texts, const std::string& target, const py::dict& observed, const py::dict& endpoints,

@@ -88,21 +88,6 @@ void bind_results(py::module_& m) {
                     "str: the object that asked for it, \"namespace/name\"; may be empty.")
       .def_readonly("configured", &StackListener::configured, "Endpoint.")
       .def_readonly("bound", &StackListener::bound, "Endpoint: with the port that is really used.");
-  py::class_<RouteExplanation>(m, "RouteExplanation", "Where a connection would go, and why.")
-      .def_readonly("proxy", &RouteExplanation::proxy, "str: the Infra or ProxyServer, \"namespace/name\".")
-      .def_readonly("listener", &RouteExplanation::listener, "Endpoint: as configured.")
-      .def_property_readonly(
-          "protocol", [](const RouteExplanation& r) { return r.protocol == proxy::Protocol::udp ? "UDP" : "TCP"; },
-          "str: TCP or UDP.")
-      .def_readonly("server_name", &RouteExplanation::server_name, "str: as asked; empty: none.")
-      .def_readonly("source", &RouteExplanation::source, "IPv4Address | IPv6Address.")
-      .def_readonly("source_cluster", &RouteExplanation::source_cluster,
-                    "str: the cluster the source belongs to; empty: none known.")
-      .def_readonly("rule", &RouteExplanation::rule, "str: from a closed set, such as \"exact\".")
-      .def_readonly("matched", &RouteExplanation::matched, "str: the name or wildcard that matched; empty: none.")
-      .def_readonly("backend", &RouteExplanation::backend, "str: empty: the connection is closed.")
-      .def_readonly("targets", &RouteExplanation::targets,
-                    "list[str]: \"address:port\", or one name that is resolved; empty: closed, or nothing serves it.");
   py::class_<StackZone>(m, "StackZone", "A zone as one set of clients sees it.")
       .def_readonly("server", &StackZone::server, "str: the Infra or DNSServer, \"namespace/name\".")
       .def_readonly("view", &StackZone::view, "str.")
@@ -167,9 +152,9 @@ Args:
     on_event (Callable[[StackEvent], object] | None): called on the stack's thread; what it raises goes to sys.unraisablehook.
     log (Callable[[LogRecord], object] | None): likewise, for each log record.
     access_log (Callable[[str], object] | None): likewise, for each connection of the proxies that ended; None: a log record instead.
-    resolve (Callable[[str, int], Sequence[Endpoint]] | None): the endpoints of a backend's host name and port; None: the
-        system's resolver. Nothing is served while it runs, so it must not wait for anything. What it returns is used for
-        30 seconds; nothing, or an exception, is a failed look-up.
+    resolve (Callable[[str, int], Sequence[Endpoint] | proxy.Resolution] | None): the endpoints of a backend's host name
+        and port; None: the system's resolver. Nothing is served while it runs, so it must not wait for anything. What it
+        returns is used for the Resolution's time to live, or for 30 seconds; nothing, or an exception, is a failed look-up.
 Raises:
     ValueError: an address is none.)doc";
 
@@ -208,6 +193,21 @@ Raises:
 
 Raises:
     SpecError: the new set is wrong; the old one is served on, unchanged.)doc")
+      .def(
+          "set_endpoints",
+          [](StackOwner& s, const spec::EndpointMap& endpoints) {
+            const PythonCall call;
+            s.with([&](Stack& stack) { return stack.set_endpoints(endpoints); }).value();
+          },
+          py::arg("endpoints"), R"doc(Say where Services are served, from a watch of EndpointSlices for example.
+
+Goes before what was observed and what endpoint maps say, and replaces what was set before; tunnels are not touched.
+
+Args:
+    endpoints (Mapping[str, Sequence[Endpoint]]): by "namespace/service:port", the port as in the Service; an empty list:
+        nothing serves it.
+Raises:
+    SpecError: a key or an address that is none; nothing has changed.)doc")
       .def(
           "drain",
           [](StackOwner& s) {

@@ -40,13 +40,53 @@ void bind_tls(py::module_& parent) {
       .def_readonly("host_kind", &tls::ClientHello::host_kind, "HostKind: what server_name is.")
       .def_property_readonly("alpn", &alpn, "list[bytes]: protocols in the client's order (RFC 7301).")
       .def_readonly("consumed_bytes", &tls::ClientHello::consumed_bytes, "int: record headers included.");
+  py::class_<tls::ClientHelloReader>(
+      m, "ClientHelloReader",
+      "Reads the ClientHello at the start of a TLS connection while its bytes arrive. One thread at a time.")
+      .def(py::init([](std::size_t max_bytes, std::size_t max_alpn_protocols) {
+             return tls::ClientHelloReader({max_bytes, max_alpn_protocols});
+           }),
+           py::kw_only(), py::arg("max_bytes") = tls::ClientHelloLimits{}.max_bytes,
+           py::arg("max_alpn_protocols") = tls::ClientHelloLimits{}.max_alpn_protocols, R"doc(Begin.
+
+Args:
+    max_bytes (int): record headers included; above 32768 it counts as that.
+    max_alpn_protocols (int): known clients offer two or three.)doc")
+      .def(
+          "read",
+          [](tls::ClientHelloReader& reader, const py::object& data) {
+            return reader.read(Buffer(data).bytes()).value();
+          },
+          py::arg("data"), R"doc(Go on where the call before ended: the work over all calls is linear in the bytes.
+
+Args:
+    data (bytes | bytearray | memoryview): every byte received so far, beginning with those of the call before.
+Returns:
+    ClientHello: server name, kind of host, ALPN, bytes consumed.
+Raises:
+    WireError: as parse_client_hello.
+    BufferError: the memory is not contiguous.)doc");
+  m.def(
+      "classify_host", [](const py::str& name) { return tls::classify_host(py::cast<std::string>(name)); },
+      py::arg("name"), R"doc(Say what a server name is.
+
+Args:
+    name (str): as in a ClientHello.
+Returns:
+    HostKind: only a dns_name is routed by name.)doc");
   m.def(
       "parse_client_hello",
-      [](const py::object& data) { return tls::parse_client_hello(Buffer(data).bytes()).value(); }, py::arg("data"),
+      [](const py::object& data, std::size_t max_bytes, std::size_t max_alpn_protocols) {
+        return tls::parse_client_hello(Buffer(data).bytes(), {max_bytes, max_alpn_protocols}).value();
+      },
+      py::arg("data"), py::kw_only(), py::arg("max_bytes") = tls::ClientHelloLimits{}.max_bytes,
+      py::arg("max_alpn_protocols") = tls::ClientHelloLimits{}.max_alpn_protocols,
       R"doc(Read the ClientHello at the start of a TLS connection.
 
 Args:
     data (bytes | bytearray | memoryview): every byte received so far, contiguous; copied, so it may change afterwards.
+    max_bytes (int): record headers included; above 32768 it counts as that.
+    max_alpn_protocols (int): known clients offer two or three.
 Returns:
     ClientHello: server name, kind of host, ALPN, bytes consumed.
 Raises:

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include "casters.hpp"
 #include "errors.hpp"
@@ -55,10 +56,12 @@ std::shared_ptr<Callback> make_callback(py::object function, const void* owner) 
 
 proxy::Resolve resolve_with(const std::shared_ptr<Callback>& function) {
   return [function](const std::string& host, std::uint16_t port, const proxy::Resolved& resolved) {
-    auto endpoints = function->ask<std::vector<Endpoint>>(host, port);
-    if (!endpoints || endpoints->empty())
+    const auto answer = function->ask<std::variant<proxy::Resolution, std::vector<Endpoint>>>(host, port);
+    const auto found =
+        answer ? std::visit([](const auto& is) { return proxy::Resolution(is); }, *answer) : proxy::Resolution();
+    if (found.endpoints.empty())
       return resolved(boost::system::errc::make_error_code(boost::system::errc::host_unreachable));
-    resolved(proxy::Resolution(std::move(*endpoints)));
+    resolved(found);
   };
 }
 

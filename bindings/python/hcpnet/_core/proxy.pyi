@@ -1,6 +1,95 @@
 # SPDX-License-Identifier: Apache-2.0
-from . import Endpoint
+import enum
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import TypeAlias
 
+from . import Endpoint, RouteExplanation
+
+_Address: TypeAlias = str | IPv4Address | IPv6Address
+_Network: TypeAlias = str | IPv4Network | IPv6Network
+
+class ListenerKind(enum.Enum):
+    tls = 0
+    http = 1
+    tcp = 2
+    udp = 3
+
+class Protocol(enum.Enum):
+    tcp = 0
+    udp = 1
+
+class Listener:
+    def __init__(
+        self,
+        address: Endpoint,
+        *,
+        kind: ListenerKind = ListenerKind.tls,
+        only_names: Sequence[str] = (),
+        allow: Sequence[_Network] = (),
+        deny: Sequence[_Network] = (),
+    ) -> None: ...
+
+class Backend:
+    def __init__(self, name: str, *, endpoints: Sequence[Endpoint] = (), host: str = "", port: int = 0) -> None: ...
+
+class Route:
+    def __init__(
+        self,
+        port: int,
+        backend: str,
+        *,
+        names: Sequence[str] = (),
+        no_sni: bool = False,
+        other_sni: bool = False,
+        not_tls: bool = False,
+        source_prefixes: Sequence[_Network] = (),
+        source_cluster: str = "",
+        protocol: Protocol = Protocol.tcp,
+    ) -> None: ...
+
+class Decision:
+    @property
+    def backend(self) -> str | None: ...
+    @property
+    def rule(self) -> str: ...
+    @property
+    def matched(self) -> str: ...
+
+class RouteTable:
+    def __init__(
+        self,
+        listeners: Sequence[Listener],
+        backends: Sequence[Backend],
+        routes: Sequence[Route],
+        *,
+        clusters: Mapping[_Address, str] = ...,
+    ) -> None: ...
+    def find(
+        self,
+        listener: Endpoint,
+        server_name: str | None,
+        source: _Address,
+        *,
+        clusters: Mapping[_Address, str] | None = None,
+        not_tls: bool = False,
+        protocol: Protocol = Protocol.tcp,
+    ) -> Decision: ...
+    def explain(
+        self,
+        server_name: str,
+        port: int,
+        source: _Address,
+        *,
+        clusters: Mapping[_Address, str] | None = None,
+    ) -> list[RouteExplanation]: ...
+
+class Resolution:
+    def __init__(self, endpoints: Sequence[Endpoint], ttl: int | None = None) -> None: ...
+
+def route_tables(
+    texts: dict[str, str], *, observed: dict[str, str] = ..., endpoints: dict[str, str] = ...
+) -> dict[str, RouteTable]: ...
 def render(
     texts: dict[str, str],
     target: str,
