@@ -5,10 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 
 #include "proxy/proxy_test.hpp"
+#include "support/sanitizer.hpp"
 
 namespace hcpnet::proxy {
 namespace {
@@ -288,6 +291,39 @@ TEST_F(LifecycleTest, WithoutDescriptorsItWaitsInsteadOfSpinningAndThenGoesOn) {
     expect_works(from, to);
     waiting.clear();
     clock.advance(100ms);
+    auto [again, backend] = tunnel("a.test", server);
+    expect_works(again, backend);
+  });
+}
+
+std::chrono::nanoseconds cpu_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+TEST_F(LifecycleTest, WithoutDescriptorsItLeavesTheProcessorAlone) {  // PXY-17, the share of the processor
+  if (test::kHasSanitizer) GTEST_SKIP() << "a share of the processor says nothing under a sanitizer";
+  in_child([this] {
+    auto with = options();
+    with.clock = &system_clock();
+    start(test::config_for({{"a.test", {server.endpoint()}}}), with);
+    auto [from, to] = tunnel("a.test", server);
+    std::vector<Peer> waiting;
+    for (int i = 0; i < 80; ++i) waiting.push_back(client());
+    limit_descriptors(next_descriptor());
+    ASSERT_TRUE(run_until([&] { return engine->stats().accept_backoffs > 0; }));
+    constexpr auto kTime = 2s;
+    const auto before = cpu_time();
+    for (const auto end = std::chrono::steady_clock::now() + kTime; std::chrono::steady_clock::now() < end;) {
+      io.restart();
+      io.run_until(end);
+    }
+    EXPECT_LT(cpu_time() - before, kTime / 4) << "5 %, with five times the slack";
+    EXPECT_GE(engine->stats().accept_backoffs, 5u);
+    EXPECT_LE(engine->stats().accept_backoffs, 25u);
+    expect_works(from, to);
+    waiting.clear();
     auto [again, backend] = tunnel("a.test", server);
     expect_works(again, backend);
   });
