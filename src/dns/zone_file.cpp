@@ -11,6 +11,7 @@
 
 #include "dns/rdata_text.hpp"
 #include "dns/zone_lexer.hpp"
+#include "text/byte_order_mark.hpp"
 
 namespace hcpnet::dns {
 namespace {
@@ -87,7 +88,7 @@ class Parser {
  public:
   Parser(const std::string& file, std::string_view text, const std::optional<Name>& origin,
          const ZoneFileLimits& limits)
-      : file_(file), lexer_(text, limits.max_entry_bytes), origin_(origin), limits_(limits) {}
+      : file_(file), lexer_(text::without_byte_order_mark(text), limits.max_entry_bytes), origin_(origin), limits_(limits) {}
 
   Result<ZoneRecords, Diagnostics> run() {
     ZoneEntry entry;

@@ -43,7 +43,9 @@ def test_query_answers_each_view_from_files(hcpnet: Hcpnet) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("a..b",), ("a", "--type", "NOTYPE"), ("a", "--from", "nobody")], ids=["name", "type", "address"]
+    "arguments",
+    [("a..b",), ("a", "--type", "NOTYPE"), ("a", "--type", "axfr"), ("a", "--from", "nobody")],
+    ids=["name", "type", "transfer", "address"],
 )
 def test_wrong_use_is_status_2(hcpnet: Hcpnet, arguments: tuple[str, ...]) -> None:
     assert hcpnet("dns", "query", *arguments, str(hcpnet.network)).returncode == 2
