@@ -37,7 +37,8 @@ std::optional<Asked> understand(const Arguments& a) {
   if (!type) std::cerr << "hcpnet: --type: " << a.type << " is not a type of record\n";
   if (!a.from.empty() && !from) std::cerr << "hcpnet: --from: " << a.from << " is not an address\n";
   const bool is_transfer = type && (*type == dns::Type::axfr || *type == dns::Type::ixfr);
-  if (is_transfer) std::cerr << "hcpnet: --type: " << a.type << " asks for a whole zone, which `hcpnet dns zone` prints\n";
+  if (is_transfer)
+    std::cerr << "hcpnet: --type: " << a.type << " asks for a whole zone, which `hcpnet dns zone` prints\n";
   if (!name || !type || is_transfer || (!a.from.empty() && !from)) return std::nullopt;
   return Asked{*name, *type, from};
 }

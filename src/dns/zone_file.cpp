@@ -88,7 +88,10 @@ class Parser {
  public:
   Parser(const std::string& file, std::string_view text, const std::optional<Name>& origin,
          const ZoneFileLimits& limits)
-      : file_(file), lexer_(text::without_byte_order_mark(text), limits.max_entry_bytes), origin_(origin), limits_(limits) {}
+      : file_(file),
+        lexer_(text::without_byte_order_mark(text), limits.max_entry_bytes),
+        origin_(origin),
+        limits_(limits) {}
 
   Result<ZoneRecords, Diagnostics> run() {
     ZoneEntry entry;

@@ -77,8 +77,13 @@ TEST(ParseZoneFile, ReadsEveryWayOfWritingARecord) {
 }
 
 TEST(ParseZoneFile, PassesOverAByteOrderMarkAtItsStartOnly) {
-  EXPECT_EQ(problems_of("\xEF\xBB\xBF" "$TTL 60\n@ SOA ns h 1 1 1 1 1\n@ NS ns\nns A 192.0.2.1\n"), "none");
-  EXPECT_NE(problems_of("$TTL 60\n" "\xEF\xBB\xBF" "$TTL 60\n@ SOA ns h 1 1 1 1 1\n"), "none");
+  EXPECT_EQ(problems_of("\xEF\xBB\xBF"
+                        "$TTL 60\n@ SOA ns h 1 1 1 1 1\n@ NS ns\nns A 192.0.2.1\n"),
+            "none");
+  EXPECT_NE(problems_of("$TTL 60\n"
+                        "\xEF\xBB\xBF"
+                        "$TTL 60\n@ SOA ns h 1 1 1 1 1\n"),
+            "none");
 }
 
 TEST(ParseZoneFile, ReportsEveryErrorWithItsLineAtOnce) {
@@ -196,7 +201,9 @@ TEST(ParseHostsFile, ReadsAddressesAndNames) {
 }
 
 TEST(ParseHostsFile, PassesOverAByteOrderMark) {
-  const auto entries = parse_hosts_file("hosts", "\xEF\xBB\xBF" "192.0.2.1 a\n");
+  const auto entries = parse_hosts_file("hosts",
+                                        "\xEF\xBB\xBF"
+                                        "192.0.2.1 a\n");
   ASSERT_TRUE(entries) << entries.error().to_string();
   EXPECT_EQ(*entries, (std::vector<HostsEntry>{{*parse_ip_address("192.0.2.1"), {name("a")}}}));
 }
