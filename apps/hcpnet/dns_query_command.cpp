@@ -17,7 +17,8 @@ namespace {
 using Json = nlohmann::json;
 
 struct Arguments {
-  std::string name, type = "A", from;
+  std::string name, type = "A";
+  std::optional<std::string> from;
   FileArguments files;
   StateArguments state;
   FormatArguments format;
@@ -32,14 +33,15 @@ struct Asked {
 std::optional<Asked> understand(const Arguments& a) {
   const auto name = dns::parse_name(a.name);
   const auto type = dns::parse_type(a.type);
-  const auto from = parse_ip_address(a.from);
+  const auto from = a.from ? parse_ip_address(*a.from) : std::nullopt;
+  const bool is_nobody = a.from && !from;
   if (!name) std::cerr << "hcpnet: " << a.name << ": " << name.error().message() << '\n';
   if (!type) std::cerr << "hcpnet: --type: " << a.type << " is not a type of record\n";
-  if (!a.from.empty() && !from) std::cerr << "hcpnet: --from: " << a.from << " is not an address\n";
+  if (is_nobody) std::cerr << "hcpnet: --from: '" << *a.from << "' is not an address\n";
   const bool is_transfer = type && (*type == dns::Type::axfr || *type == dns::Type::ixfr);
   if (is_transfer)
     std::cerr << "hcpnet: --type: " << a.type << " asks for a whole zone, which `hcpnet dns zone` prints\n";
-  if (!name || !type || is_transfer || (!a.from.empty() && !from)) return std::nullopt;
+  if (!name || !type || is_transfer || is_nobody) return std::nullopt;
   return Asked{*name, *type, from};
 }
 

@@ -51,6 +51,12 @@ def test_wrong_use_is_status_2(hcpnet: Hcpnet, arguments: tuple[str, ...]) -> No
     assert hcpnet("dns", "query", *arguments, str(hcpnet.network)).returncode == 2
 
 
+@pytest.mark.parametrize("command", ["query", "explain"])
+def test_a_client_without_an_address_is_wrong_use(hcpnet: Hcpnet, command: str) -> None:
+    done = hcpnet("dns", command, "api.blue.example.com", "--from", "", str(hcpnet.network))
+    assert (done.returncode, done.stderr) == (2, "hcpnet: --from: '' is not an address\n")
+
+
 def test_the_running_process_is_asked_where_no_file_is_given(hcpnet: Hcpnet) -> None:
     hcpnet.up()
     zones = {(z["view"], z["apex"]): z for z in hcpnet.ask("dns", "zone")["zones"]}

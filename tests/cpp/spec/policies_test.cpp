@@ -226,6 +226,8 @@ TEST(DnsPolicy, HasNoTwoEqualPrefixes) {
               IsEmpty());
   EXPECT_THAT(views("{name: a, clientPrefixes: [198.51.100.0/24]}, {name: a, clientPrefixes: [198.51.100.0/24]}"),
               ElementsAre("duplicate-name /spec/views/1/name", "duplicate-prefix /spec/views/1/clientPrefixes/0"));
+  EXPECT_THAT(views("{name: vlan, clientPrefixes: [198.51.100.0/24]}, {name: pod, clientPrefixes: [203.0.113.0/24]}"),
+              ElementsAre("duplicate-name /spec/views/0/name", "duplicate-name /spec/views/1/name"));
   EXPECT_THAT(views("{name: a, clientPrefixes: [192.0.2.0/24]}"),
               ElementsAre("duplicate-prefix /spec/views/0/clientPrefixes/0"));
   EXPECT_THAT(views("{name: a, clientPrefixes: []}"), ElementsAre("too-few-items /spec/views/0/clientPrefixes"));
