@@ -24,6 +24,8 @@ enum class HostForm { exact, wildcard_too, lower_domain };
 [[nodiscard]] std::optional<std::string> label_problem(std::string_view text);
 [[nodiscard]] std::optional<std::string> object_name_problem(std::string_view text);
 [[nodiscard]] std::optional<std::string> host_name_problem(std::string_view text, HostForm form);
+/// HyperShift takes fewer: two labels at least, the last of letters alone and of two at least.
+[[nodiscard]] std::optional<std::string> published_host_problem(std::string_view text);
 
 /// True when `name` equals `domain` or lies below it, label by label. Both in lower case.
 [[nodiscard]] bool is_at_or_below(std::string_view name, std::string_view domain);
