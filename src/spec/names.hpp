@@ -12,7 +12,8 @@ inline constexpr std::size_t kMaxLabelBytes = 63;
 inline constexpr std::size_t kMaxNameBytes = 253;
 
 /// What hcpnet publishes below the domain of each cluster.
-inline constexpr std::string_view kServiceLabels[] = {"api.", "api-int.", "oauth.", "ignition.", "konnectivity."};
+inline constexpr std::string_view kServiceLabels[] = {"api.",  "api-int.",  "oauth.",
+                                                      "oidc.", "ignition.", "konnectivity."};
 /// The names under which guests know the `kubernetes` Service, besides its address (HyperShift puts them into the API
 /// server's certificate).
 inline constexpr std::string_view kKubernetesNames[] = {"kubernetes", "kubernetes.default", "kubernetes.default.svc",

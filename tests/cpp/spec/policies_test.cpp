@@ -253,7 +253,7 @@ TEST(DnsPolicy, PublishesNoNameThatItsTargetPublishes) {
   const std::string apps =
       "  appsIngress: {enabled: true, metallb: {addressPoolName: p, ipAddressPoolRange: "
       "192.0.2.200-192.0.2.204}}\n";
-  for (const char* label : {"api", "api-int", "oauth", "ignition", "konnectivity", "API"})
+  for (const char* label : {"api", "api-int", "oauth", "oidc", "ignition", "konnectivity", "API"})
     EXPECT_THAT(infra(std::string(label) + ".blue.hc.example.com"), refused) << label;
   for (const char* name : {"kubernetes", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"})
     EXPECT_THAT(infra(name), refused) << name;

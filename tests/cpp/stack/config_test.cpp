@@ -81,6 +81,8 @@ TEST(StackConfig, RoutesTwoClustersOnOneVlan) {
             "blue-ignition-server -> ignition-server-proxy.hcp-blue.svc.cluster.local:443");
   EXPECT_EQ(route(config, "konnectivity.blue.hc.example.com", 443, stranger),
             "blue-konnectivity-server -> konnectivity-server.hcp-blue.svc.cluster.local:8091");
+  EXPECT_EQ(route(config, "oidc.blue.hc.example.com", 443, stranger),
+            "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
   EXPECT_EQ(route(config, "a.b.apps.blue.hc.example.com", 443, stranger), "blue-apps-https -> 192.0.2.200:443");
   EXPECT_EQ(route(config, "kubernetes.default", 443, "192.0.2.101"),
             "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
@@ -106,7 +108,7 @@ TEST(StackConfig, ShowsEachSideItsOwnAddresses) {
   const StackConfig config = example();
   const dns::View& vlan = view(config, "vlan");
   const dns::View& pod = view(config, "pod");
-  for (const char* label : {"api", "api-int", "oauth", "ignition", "konnectivity"}) {
+  for (const char* label : {"api", "api-int", "oauth", "oidc", "ignition", "konnectivity"}) {
     EXPECT_EQ(lookup(vlan, std::string(label) + ".red.hc.example.com"), "192.0.2.4");
     EXPECT_EQ(lookup(pod, std::string(label) + ".red.hc.example.com"), "172.30.9.4");
   }
