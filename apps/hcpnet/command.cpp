@@ -47,14 +47,14 @@ SourceFiles FileArguments::read(Diagnostics& problems) const {
   return read_source_files(files, observed, endpoints, problems);
 }
 
-std::optional<CheckedFiles> FileArguments::check() const {
+std::optional<CheckedFiles> FileArguments::check(spec::KindSet kinds) const {
   Diagnostics problems;
   const SourceFiles sources = read(problems);
   if (problems.has_errors()) {
     print(problems);
     return std::nullopt;
   }
-  auto checked = check_files(sources);
+  auto checked = check_files(sources, {}, kinds);
   if (checked.has_error()) {
     print(checked.error());
     return std::nullopt;

@@ -23,7 +23,7 @@ struct FileArguments {
   /// Reads everything; what can't be read goes to `problems`.
   [[nodiscard]] SourceFiles read(Diagnostics& problems) const;
   /// Reads and checks everything. Prints what is wrong and returns nullopt; prints warnings otherwise.
-  [[nodiscard]] std::optional<CheckedFiles> check() const;
+  [[nodiscard]] std::optional<CheckedFiles> check(spec::KindSet kinds = spec::KindSet::network) const;
 };
 
 /// --state-dir, for `up` and for the commands that ask a running process.
@@ -60,6 +60,7 @@ void add_route(CLI::App& app, int& status);
 void add_dns(CLI::App& app, int& status);
 void add_patch(CLI::App& app, int& status);
 void add_render(CLI::App& app, int& status);
+void add_names(CLI::App& app, int& status);
 void add_bootstrap(CLI::App& app, int& status);
 void add_pki(CLI::App& app, int& status);
 void add_documentation(CLI::App& app, int& status);
