@@ -82,6 +82,20 @@ def test_renders_every_target(target: str) -> None:
     assert any("blue.example.com" in text for text in files.values())
 
 
+def test_coredns_keeps_answers_for_the_cache_ttl_of_the_server() -> None:
+    server = """
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DNSServer
+metadata: {name: d, namespace: hcp}
+spec:
+  networkConfig: {serverIP: 192.0.2.8, proxyIP: 192.0.2.9}
+  hostedClusterDomain: x.example.com
+  staticEntries: [{hostname: api.x.example.com, ip: 192.0.2.9}]
+  cacheTTL: 5m
+"""
+    assert "    cache 300\n" in render({"d.yaml": server}, "coredns")["hcp/d"]["Corefile"]
+
+
 def test_a_changed_zone_file_gets_a_greater_serial() -> None:
     first = render(NETWORK, "zonefile", day=20260101)["clusters/vlan"]
     assert render(NETWORK, "zonefile", previous=first, day=20260101)["clusters/vlan"] == first

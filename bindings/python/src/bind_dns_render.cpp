@@ -41,11 +41,12 @@ Type type_of(const std::string& text) {
 }
 
 py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
-                        const RenderOptions& options) {
+                        RenderOptions options) {
   const auto target = parse_render_target(target_name);
   if (!target) throw py::value_error("'" + target_name + "' is not a target");
   py::dict all;
   for (const DnsServerConfig& server : servers_of(texts, observed)) {
+    options.coredns.cache_ttl = server.cache_ttl;
     py::dict files;
     for (const RenderedFile& file : render(server.config, *target, options).value().files)
       files[py::str(file.name)] = file.text;
