@@ -24,6 +24,10 @@ def test_serves_dns(vlan: Vlan) -> None:
         names = {"blue.example.com", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
         names.add("kubernetes.default.svc.cluster.local")
         assert {zone.zone.apex for zone in stack.zones()} == {name + "." for name in names}
+        why = stack.explain("api.blue.example.com", CLIENT)["hcp/vlan"]
+        assert (why.view, [step.rule for step in why.steps]) == ("vlan", ["exact"])
+        with pytest.raises(ValueError, match="no record has the type 'ANY'"):
+            stack.explain("api.blue.example.com", CLIENT, "ANY")
     assert not stack.is_running
 
 

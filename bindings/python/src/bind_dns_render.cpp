@@ -10,6 +10,7 @@
 
 #include "bind.hpp"
 #include "casters.hpp"
+#include "dns_arguments.hpp"
 #include "interpreter_end.hpp"
 #include "sources.hpp"
 #include "text.hpp"
@@ -26,18 +27,6 @@ std::vector<DnsServerConfig> servers_of(const py::dict& texts, const py::dict& o
   const WithoutGil no_gil;
   const auto checked = check_files(files).value();
   return make_stack_config(checked.set, checked.observed, {}).value().dns;
-}
-
-Name name_of(const std::string& text) {
-  const auto name = parse_name(text);
-  if (!name) throw py::value_error("'" + text + "': " + name.error().message());
-  return *name;
-}
-
-Type type_of(const std::string& text) {
-  const auto type = parse_type(text);
-  if (!type) throw py::value_error("'" + text + "' is not a type of record");
-  return *type;
 }
 
 py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
@@ -57,7 +46,7 @@ py::dict render_servers(const py::dict& texts, const std::string& target_name, c
 
 py::list explain_servers(const py::dict& texts, const std::string& name, const IpAddress& client,
                          const std::string& type_text, const py::dict& observed) {
-  const Type type = type_of(type_text);
+  const Type type = data_type_of(type_text);
   py::list all;
   for (const DnsServerConfig& server : servers_of(texts, observed))
     all.append(explain(server.config, name_of(name), type, client).value());
@@ -135,7 +124,7 @@ void bind_explanation(py::module_& m) {
       .def_property_readonly(
           "rule", [](const ExplainStep& s) { return std::string(to_string(s.rule)); },
           "str: \"exact\", \"wildcard\", \"alias\", \"nodata\", \"nxdomain\", \"unavailable\", \"forwarded\", "
-          "\"refused\", \"referral\" or \"no-view\".")
+          "\"refused\", \"referral\", \"no-view\" or \"not-allowed\".")
       .def_readonly("matched", &ExplainStep::matched, "str: the owner of the records; empty when there is none.")
       .def_readonly("records", &ExplainStep::records, "list[str]: as lines of a zone file.");
   py::class_<Explanation>(m, "Explanation", "What a client gets for a name, and why.")
@@ -156,7 +145,7 @@ Returns:
     list[Explanation]: one per DNS server of the set.
 Raises:
     SpecError: the set is wrong.
-    ValueError: no name, address or type.)doc");
+    ValueError: no name, address, or type that records have.)doc");
 }
 
 void bind_zone_files(py::module_& m) {

@@ -44,6 +44,18 @@ TEST(Explain, FollowsAliasesAndStopsInALoop) {
   EXPECT_EQ(explained(config, "x.unknown.test", Type::a, "127.90.5.1").steps[0].rule, AnswerRule::no_view);
 }
 
+TEST(Explain, SaysWhichViewIsNotForTheClient) {
+  Config config = test::two_clusters();
+  for (View& view : config.views)
+    if (view.name == "vlan") view.allowed = {test::cidr("127.90.1.0/28")};
+  EXPECT_EQ(explained(config, "api.blue.hc.example.com", Type::a, "127.90.1.9").steps[0].rule, AnswerRule::exact);
+  const Explanation refused = explained(config, "api.blue.hc.example.com", Type::a, "127.90.1.200");
+  EXPECT_EQ(refused.view, "vlan");
+  EXPECT_EQ(refused.prefix, test::cidr("127.90.1.0/24"));
+  ASSERT_EQ(refused.steps.size(), 1U);
+  EXPECT_EQ(refused.steps[0].rule, AnswerRule::not_allowed);
+}
+
 TEST(Explain, NamesTheUpstreams) {
   Config config = test::two_clusters();
   config.forwarding.upstreams = {{test::ipv4("198.51.100.53"), 53}};
