@@ -3,8 +3,10 @@
 
 from hcpnet._core.dns import (
     Answer,
+    Durations,
     ExplainStep,
     Explanation,
+    Requests,
     RRset,
     ServerStats,
     Zone,
@@ -15,13 +17,16 @@ from hcpnet._core.dns import (
     query,
     render,
     render_zone_file,
+    zones,
 )
 
 __all__ = [
     "Answer",
+    "Durations",
     "ExplainStep",
     "Explanation",
     "RRset",
+    "Requests",
     "ServerStats",
     "Zone",
     "explain",
@@ -31,4 +36,5 @@ __all__ = [
     "query",
     "render",
     "render_zone_file",
+    "zones",
 ]

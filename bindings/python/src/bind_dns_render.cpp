@@ -5,12 +5,14 @@
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/renderer.hpp>
 #include <hcpnet/dns/zone_file.hpp>
+#include <hcpnet/stack.hpp>
 #include <hcpnet/stack/config.hpp>
 #include <hcpnet/stack/files.hpp>
 
 #include "bind.hpp"
 #include "casters.hpp"
 #include "dns_arguments.hpp"
+#include "errors.hpp"
 #include "interpreter_end.hpp"
 #include "sources.hpp"
 #include "text.hpp"
@@ -41,6 +43,14 @@ py::dict render_servers(const py::dict& texts, const std::string& target_name, c
       files[py::str(file.name)] = file.text;
     all[py::str(server.owner)] = files;
   }
+  return all;
+}
+
+std::vector<StackZone> zones_of(const py::dict& texts, const py::dict& observed) {
+  std::vector<StackZone> all;
+  for (const DnsServerConfig& server : servers_of(texts, observed))
+    for (const View& view : server.config.views)
+      for (const auto& zone : view.zones) all.push_back({server.owner, view.name, view.clients, zone});
   return all;
 }
 
@@ -153,8 +163,14 @@ void bind_zone_files(py::module_& m) {
       "parse_zone_file",
       [](const std::string& file, const std::string& text, const std::optional<std::string>& origin) {
         const std::optional<Name> apex = origin ? std::optional(name_of(*origin)) : std::nullopt;
-        const WithoutGil no_gil;
-        return std::const_pointer_cast<Zone>(make_zone(parse_zone_file(file, text, apex).value()));
+        Diagnostics warnings;
+        const auto zone = [&] {
+          const WithoutGil no_gil;
+          ZoneRecords records = parse_zone_file(file, text, apex).value();
+          warnings = std::move(records.warnings);
+          return std::const_pointer_cast<Zone>(make_zone(std::move(records)));
+        }();
+        return py::make_tuple(zone, to_list(warnings));
       },
       py::arg("file"), py::arg("text"), py::arg("origin") = py::none(), R"doc(Read a zone file.
 
@@ -163,7 +179,7 @@ Args:
     text (str): the whole file.
     origin (str | None): what relative names are below, until $ORIGIN says otherwise.
 Returns:
-    Zone: its records.
+    tuple[Zone, list[Diagnostic]]: its records; warnings about records given twice and TTLs that differ.
 Raises:
     SpecError: ``diagnostics`` holds every problem with its line.
 Spec:
@@ -212,6 +228,15 @@ Spec:
 }  // namespace
 
 void bind_dns_render(py::module_& m) {
+  m.def("zones", &zones_of, py::arg("texts"), py::arg("observed") = py::dict(), R"doc(Show what the DNS of a set serves.
+
+Args:
+    texts (dict[str, str]): one set, by the names that findings call them.
+    observed (dict[str, str]): objects as read from a cluster, in the same form.
+Returns:
+    list[StackZone]: every zone of each view of each DNS server.
+Raises:
+    SpecError: the set is wrong.)doc");
   bind_zone_files(m);
   bind_explanation(m);
   bind_query(m);
