@@ -43,7 +43,7 @@ std::optional<Asked> understand(const Arguments& a) {
   if (is_transfer)
     std::cerr << "hcpnet: --type: " << a.type << " asks for a whole zone, which `hcpnet dns zone` prints\n";
   if (!name || !type || is_transfer || is_nobody) return std::nullopt;
-  return Asked{*name, *type, from};
+  return Asked{*name, *type, from ? std::optional(from->unmapped()) : std::nullopt};
 }
 
 // --- explain ---

@@ -122,7 +122,8 @@ std::string to_line(const Record& record) {
       .front();
 }
 
-Result<Explanation> explain(const Config& config, const Name& name, Type type, const IpAddress& client) {
+Result<Explanation> explain(const Config& config, const Name& name, Type type, const IpAddress& from) {
+  const IpAddress client = from.unmapped();
   const auto views = ViewSet::make(config.views);
   if (!views) return views.error();
   Explanation answer;
@@ -143,7 +144,8 @@ Result<Explanation> explain(const Config& config, const Name& name, Type type, c
   return answer;
 }
 
-Result<SimulatedReply> simulate_query(const Config& config, const Message& query, const IpAddress& client) {
+Result<SimulatedReply> simulate_query(const Config& config, const Message& query, const IpAddress& from) {
+  const IpAddress client = from.unmapped();
   const auto views = ViewSet::make(config.views);
   if (!views) return views.error();
   const auto bytes = encode_message(query);

@@ -25,6 +25,7 @@ TEST(Explain, SaysWhichViewZoneAndRuleAnswer) {
   EXPECT_EQ(vlan.steps[0].matched, "*.apps.blue.hc.example.com.");
   EXPECT_EQ(vlan.steps[0].records, std::vector<std::string>{"x.y.apps.blue.hc.example.com. 30 IN A 192.0.2.200"});
 
+  EXPECT_EQ(explained(config, "x.y.apps.blue.hc.example.com", Type::a, "::ffff:127.90.1.9").view, "vlan");
   EXPECT_EQ(explained(config, "api.red.hc.example.com", Type::a, "2001:db8::9").steps[0].records,
             std::vector<std::string>{"api.red.hc.example.com. 30 IN A 172.30.9.4"});
   EXPECT_EQ(explained(config, "api.red.hc.example.com", Type::aaaa, "10.0.0.1").steps[0].rule, AnswerRule::nodata);
