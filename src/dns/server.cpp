@@ -331,11 +331,16 @@ void Server::Impl::close() {
 
 QueryHandler::Handled Server::Impl::handle(ByteView query, const IpAddress& client, Transport transport,
                                            std::span<std::uint8_t> out) {
-  if (!snapshot->config.query_log || !options.log.is_enabled()) return answer(query, client, transport, out);
+  if (!snapshot->config.query_log || !options.log.is_enabled()) {
+    const Handled handled = answer(query, client, transport, out);
+    if (handled.bytes > 0) requests.add_reply_size(transport, handled.bytes);
+    return handled;
+  }
   QueryRecord record{client, transport, {}, options.clock->steady_now(), "none"};
   if (const auto view = snapshot->views.find(client)) record.view = snapshot->views[*view].name();
   const std::uint64_t hits = forwarding->cache_hits;
   const Handled handled = answer(query, client, transport, out);
+  if (handled.bytes > 0) requests.add_reply_size(transport, handled.bytes);
   record.source = handled.must_transfer           ? "transfer"
                   : handled.bytes == 0            ? "none"
                   : forwarding->cache_hits > hits ? "cache"
@@ -366,7 +371,7 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
     context.client = client;
   }
   const Response response = respond(query, context, out);
-  requests.add_query(transport, client, response.type);
+  requests.add_query(transport, client, response.type, query.size());
   ++cookie_states[static_cast<std::size_t>(response.cookie)];
   if (response.rcode == Rcode::refused && snapshot->config.transfer.is_enabled() && asks_for_transfer(query))
     return handle_transfer(query, context, client, out);
@@ -516,15 +521,19 @@ std::size_t Server::Impl::forward(ByteView bytes, Transport transport, std::span
   if (record) record->source = "upstream";
   std::vector<std::uint8_t> asked;
   if (record) asked.assign(bytes.begin(), bytes.end());
-  auto counted = [this, record, asked = std::move(asked), received = options.clock->steady_now(),
+  auto counted = [this, record, transport, asked = std::move(asked), received = options.clock->steady_now(),
                   later = std::move(later)](ByteView reply) {
     count_reply(reply);
+    requests.add_reply_size(transport, reply.size());
     requests.add_replies(1, options.clock->steady_now() - received);
     if (record) log_query(*record, asked, reply);
     later(reply);
   };
   const std::size_t size = ask_upstream(bytes, query, transport, out, std::move(counted));
-  if (size > 0) count_reply(out.first(size));
+  if (size > 0) {
+    count_reply(out.first(size));
+    requests.add_reply_size(transport, size);
+  }
   if (size > 0 && record) log_query(*record, bytes, out.first(size));
   return size;
 }
@@ -634,6 +643,7 @@ void Server::Impl::add_forwarding(ServerStats& stats) const {
   stats.upstream_probes = forwarding->probes;
   stats.case_changed = forwarding->case_changed;
   for (const auto& [upstream, replies] : forwarding->replies) stats.upstream_replies[upstream.to_string()] = replies;
+  for (const auto& [upstream, times] : forwarding->times) stats.upstream_durations[upstream.to_string()] = times;
   stats.pending_forwards = forwarding->pending;
   if (!forwarder) return;
   stats.cache_entries = forwarder->cache().entries();

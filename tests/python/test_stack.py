@@ -23,7 +23,8 @@ def test_serves_dns(vlan: Vlan) -> None:
         stats = stack.stats().dns["hcp/vlan"]
         assert (stats.queries_udp, stats.tcp_connections, stats.coalesced) == (2, 0, 0)
         assert [(r.proto, r.family, r.type, r.count) for r in stats.requests] == [("udp", 1, "A", 2)]
-        assert sum(stats.durations.counts) == 2
+        assert sum(stats.durations.counts) == sum(stats.response_sizes["udp"].counts) == 2
+        assert stats.query_sizes["udp"].sum_bytes < stats.response_sizes["udp"].sum_bytes
         assert len(stats.durations.counts) == len(stats.durations.bounds) + 1
         names = {"blue.example.com", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
         names.add("kubernetes.default.svc.cluster.local")

@@ -30,8 +30,15 @@ std::vector<std::string> lines(const RRset& rrset) {
   return all;
 }
 
-std::vector<std::uint64_t> counts(const ServerStats::Durations& durations) {
-  return {durations.counts.begin(), durations.counts.end()};
+/// What every histogram has.
+template <class Histogram>
+py::class_<Histogram> bind_histogram(py::module_& m, const char* name, const char* doc, const char* unit) {
+  return py::class_<Histogram>(m, name, doc)
+      .def_property_readonly(
+          "bounds", [](const Histogram& h) { return std::vector<double>(h.kBounds.begin(), h.kBounds.end()); }, unit)
+      .def_property_readonly(
+          "counts", [](const Histogram& h) { return std::vector<std::uint64_t>(h.counts.begin(), h.counts.end()); },
+          "list[int]: up to each bound, and beyond the last.");
 }
 
 void bind_server_stats(py::module_& m) {
@@ -41,13 +48,11 @@ void bind_server_stats(py::module_& m) {
       .def_readonly("type", &ServerStats::Requests::type,
                     "str: such as \"A\"; \"other\" for those that are seldom asked for.")
       .def_readonly("count", &ServerStats::Requests::count, "int.");
-  py::class_<ServerStats::Durations>(m, "Durations", "How long replies took, from the receipt of the query.")
-      .def_property_readonly(
-          "bounds",
-          [](const ServerStats::Durations& d) { return std::vector<double>(d.kBounds.begin(), d.kBounds.end()); },
-          "list[float]: seconds, ascending.")
-      .def_property_readonly("counts", &counts, "list[int]: up to each bound, and beyond the last.")
+  bind_histogram<ServerStats::Durations>(m, "Durations", "How long replies took, from the receipt of the query.",
+                                         "list[float]: seconds, ascending.")
       .def_readonly("sum_seconds", &ServerStats::Durations::sum_seconds, "float: of all replies.");
+  bind_histogram<ServerStats::Sizes>(m, "Sizes", "How large messages were.", "list[float]: bytes, ascending.")
+      .def_readonly("sum_bytes", &ServerStats::Sizes::sum_bytes, "int: of all messages.");
   py::class_<ServerStats>(m, "ServerStats", "Counters since start, and gauges.")
       .def_readonly("queries_udp", &ServerStats::queries_udp, "int.")
       .def_readonly("queries_tcp", &ServerStats::queries_tcp, "int.")
@@ -79,7 +84,11 @@ void bind_server_stats(py::module_& m) {
       .def_readonly("case_changed", &ServerStats::case_changed, "int: upstreams that do not keep the case of names.")
       .def_readonly("tcp_connections", &ServerStats::tcp_connections, "int: gauge.")
       .def_readonly("requests", &ServerStats::requests, "list[Requests]: those that there were.")
-      .def_readonly("durations", &ServerStats::durations, "Durations.");
+      .def_readonly("durations", &ServerStats::durations, "Durations.")
+      .def_readonly("upstream_durations", &ServerStats::upstream_durations,
+                    "dict[str, dict[str, Durations]]: of replies, by upstream and RCODE name.")
+      .def_readonly("query_sizes", &ServerStats::query_sizes, "dict[str, Sizes]: by \"udp\" and \"tcp\".")
+      .def_readonly("response_sizes", &ServerStats::response_sizes, "dict[str, Sizes]: by \"udp\" and \"tcp\".");
 }
 
 }  // namespace
