@@ -6,6 +6,7 @@
 #include <hcpnet/dhcp/lease.hpp>
 #include <hcpnet/dhcp/server.hpp>
 #include <hcpnet/diagnostic.hpp>
+#include <hcpnet/dns/explain.hpp>
 #include <hcpnet/dns/server.hpp>
 #include <hcpnet/dns/zone.hpp>
 #include <hcpnet/inherited_sockets.hpp>
@@ -146,6 +147,9 @@ class Stack {
   [[nodiscard]] std::vector<StackListener> listeners() const;
   [[nodiscard]] std::vector<dhcp::Lease> leases() const;
   [[nodiscard]] std::vector<StackZone> zones() const;
+  /// Which view, zone and rule of each DNS server answer a client, by owner. As dns::explain().
+  [[nodiscard]] std::map<std::string, dns::Explanation> explain(const dns::Name& name, dns::Type type,
+                                                                const IpAddress& client) const;
   [[nodiscard]] StackStats stats() const;
   /// One answer per proxy that listens on `port`.
   [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port,

@@ -189,7 +189,7 @@ class Parser {
     }
     if (rest.empty()) return error(entry.tokens.back(), "zone-record", "the record ends before its type");
     const auto type = rest.front().is_quoted ? std::nullopt : parse_type(rest.front().text);
-    if (!type || *type == Type::any || *type == Type::opt || *type == Type::axfr || *type == Type::ixfr)
+    if (!type || !is_data_type(*type))
       return error(rest.front(), "zone-type", "not a type of record",
                    "a type such as A or CNAME, or TYPE and its number");
     read_rdata(*type, rest.front(), rest.subspan(1), ttl);

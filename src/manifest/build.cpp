@@ -147,7 +147,7 @@ class UnitBuilder {
     render.coredns.health = Endpoint{kPodAddressMark, kHealthPort};
     render.coredns.ready = Endpoint{kPodAddressMark, kReadyPort};
     render.coredns.prometheus = Endpoint{kPodAddressMark, kObservePort};
-    for (const spec::ValidDnsServer& server : unit_.set.dns_servers) render.coredns.cache_ttl = server.cache_ttl;
+    render.coredns.cache_ttl = config_.dns.front().cache_ttl;
     auto rendered = dns::render(config_.dns.front().config, dns::RenderTarget::coredns, render);
     if (!rendered) {
       problems_.append(rendered.error());

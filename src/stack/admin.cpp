@@ -2,6 +2,7 @@
 // The pages of the admin and observe listeners; docs/commands.md lists them.
 #include <charconv>
 #include <ctime>
+#include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/version.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -63,21 +64,36 @@ HttpResponse zones(Stack::Impl& stack) {
   return json_response({{"zones", std::move(all)}});
 }
 
+std::string parameter(const HttpRequest& request, const char* key) {
+  const auto it = request.query.find(key);
+  return it == request.query.end() ? std::string{} : it->second;
+}
+
+HttpResponse explain(Stack::Impl& stack, const HttpRequest& request) {
+  const auto name = dns::parse_name(parameter(request, "name"));
+  if (!name) return problem(400, "name: " + name.error().message());
+  const auto type = dns::parse_type(parameter(request, "type"));
+  if (!type || !dns::is_data_type(*type)) return problem(400, "type: not a type of record");
+  const auto from = parse_ip_address(parameter(request, "from"));
+  if (!from) return problem(400, "from: not an address");
+  Json all = Json::array();
+  for (const auto& [server, explanation] : stack.explain(*name, *type, *from))
+    all.push_back(to_json(server, explanation));
+  return json_response({{"explanations", std::move(all)}});
+}
+
 HttpResponse routes(Stack::Impl& stack, const HttpRequest& request) {
-  const auto parameter = [&](const char* key) {
-    const auto it = request.query.find(key);
-    return it == request.query.end() ? std::string{} : it->second;
-  };
   std::uint16_t port = 0;
-  const std::string port_text = parameter("port");
+  const std::string port_text = parameter(request, "port");
   const auto [end, error] = std::from_chars(port_text.data(), port_text.data() + port_text.size(), port);
   if (error != std::errc{} || end != port_text.data() + port_text.size() || port == 0)
     return problem(400, "port: a number from 1 to 65535 is needed");
-  const std::string from = parameter("from");
+  const std::string from = parameter(request, "from");
   const auto source = from.empty() ? IpAddress{} : parse_ip_address(from);
   if (!source) return problem(400, "from: not an address");
   Json all = Json::array();
-  for (const RouteExplanation& answer : stack.route(parameter("sni"), port, *source)) all.push_back(to_json(answer));
+  for (const RouteExplanation& answer : stack.route(parameter(request, "sni"), port, *source))
+    all.push_back(to_json(answer));
   return json_response({{"routes", std::move(all)}});
 }
 
@@ -160,6 +176,7 @@ HttpResponse admin_page(Stack::Impl& stack, const HttpRequest& request) {
     if (request.path == "/status") return json_response(status(stack));
     if (request.path == "/leases") return leases(stack);
     if (request.path == "/zones") return zones(stack);
+    if (request.path == "/explain") return explain(stack, request);
     if (request.path == "/routes") return routes(stack, request);
   }
   return observe_page(stack, request);

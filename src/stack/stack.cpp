@@ -119,6 +119,10 @@ std::vector<dhcp::Lease> Stack::leases() const {
 std::vector<StackZone> Stack::zones() const {
   return call([](Impl& impl) { return impl.zones(); });
 }
+std::map<std::string, dns::Explanation> Stack::explain(const dns::Name& name, dns::Type type,
+                                                       const IpAddress& client) const {
+  return call([&](Impl& impl) { return impl.explain(name, type, client); });
+}
 StackStats Stack::stats() const {
   return call([](Impl& impl) { return impl.stats(); });
 }

@@ -77,6 +77,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   [[nodiscard]] std::vector<std::string> troubles() const;
   [[nodiscard]] std::vector<StackListener> listeners() const;
   [[nodiscard]] std::vector<StackZone> zones() const;
+  [[nodiscard]] std::map<std::string, dns::Explanation> explain(const dns::Name& name, dns::Type type,
+                                                                const IpAddress& client) const;
   [[nodiscard]] StackStats stats() const;
   /// HttpServer::closed_for_room() by "admin" and "observe".
   [[nodiscard]] std::map<std::string, std::uint64_t> http_closed_for_room() const;

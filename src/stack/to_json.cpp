@@ -93,4 +93,19 @@ Json to_json(const StackZone& zone) {
           {"records", records}};
 }
 
+Json to_json(const std::string& server, const dns::Explanation& explanation) {
+  Json steps = Json::array();
+  for (const dns::ExplainStep& s : explanation.steps)
+    steps.push_back({{"name", s.name},
+                     {"zone", s.zone},
+                     {"rule", to_string(s.rule)},
+                     {"matched", s.matched},
+                     {"records", s.records}});
+  return {{"server", server},
+          {"view", explanation.view},
+          {"prefix", explanation.prefix ? explanation.prefix->to_string() : ""},
+          {"steps", steps},
+          {"upstreams", explanation.upstreams}};
+}
+
 }  // namespace hcpnet

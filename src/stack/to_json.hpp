@@ -11,6 +11,7 @@ namespace hcpnet {
 [[nodiscard]] nlohmann::json to_json(const dhcp6::Lease& lease);
 [[nodiscard]] nlohmann::json to_json(const RouteExplanation& answer);
 [[nodiscard]] nlohmann::json to_json(const StackZone& zone);
+[[nodiscard]] nlohmann::json to_json(const std::string& server, const dns::Explanation& explanation);
 [[nodiscard]] nlohmann::json to_json(const StackReload& reload);
 
 /// The pages of the proxies on the admin listener (docs/commands.md).

@@ -8,6 +8,7 @@
 
 #include "bind.hpp"
 #include "casters.hpp"
+#include "dns_arguments.hpp"
 #include "errors.hpp"
 #include "sources.hpp"
 #include "stack_owner.hpp"
@@ -249,6 +250,24 @@ Args:
     source (str | IPv4Address | IPv6Address): the client.
 Returns:
     list[RouteExplanation]: for each listener on the port, but those of one proxy that decide as one before them.)doc")
+      .def(
+          "explain",
+          [](StackOwner& s, const std::string& name, const IpAddress& client, const std::string& type) {
+            const dns::Name asked = name_of(name);
+            const dns::Type record_type = data_type_of(type);
+            return s.answer([&](Stack& stack) { return stack.explain(asked, record_type, client); });
+          },
+          py::arg("name"), py::arg("client"), py::arg("type") = "A",
+          R"doc(Say which view, zone and rule answer a client.
+
+Args:
+    name (str): domain name, with or without the dot at its end.
+    client (str | IPv4Address | IPv6Address): address of the client.
+    type (str): type of record, such as "AAAA" or "TYPE65".
+Returns:
+    dict[str, dns.Explanation]: by DNS server, "namespace/name".
+Raises:
+    ValueError: no name, or no type that records have.)doc")
       .def(
           "warnings",
           [](StackOwner& s) {

@@ -124,6 +124,22 @@ TEST(StackConfig, ShowsEachSideItsOwnAddresses) {
   EXPECT_EQ(vlan.clients, std::vector<Cidr>{*parse_cidr("192.0.2.0/24")});
 }
 
+TEST(StackConfig, SaysNothingOfApplicationsUntilTheirAddressIsKnown) {
+  const auto apps = [](const StackConfig& config, const std::string& name) {
+    std::string all;
+    for (const auto& zone : view(config, name).zones)
+      if (zone->apex().to_string().starts_with("apps."))
+        all += zone->apex().to_string() + (zone->is_available() ? " available " : " unavailable ");
+    return all;
+  };
+  const std::string both = "apps.blue.hc.example.com. unavailable apps.red.hc.example.com. unavailable ";
+  const StackConfig config = make(test::example_set(), {}, {{}, {{"vlan7-proxy.hcp.svc", Ipv4(172, 30, 1, 1)}}});
+  EXPECT_EQ(apps(config, "vlan"), both);
+  EXPECT_EQ(apps(config, "pod"), both) << "the proxy does not know either";
+  EXPECT_EQ(lookup(view(config, "vlan"), "api.blue.hc.example.com"), "192.0.2.4");
+  EXPECT_EQ(apps(example(), "vlan"), "");
+}
+
 TEST(StackConfig, PublishesKubernetesNamesOnlyWhereEveryClientMayUseThem) {
   auto objects = test::example_observed();
   const auto red_machine =
