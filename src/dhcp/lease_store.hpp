@@ -44,6 +44,9 @@ class LeaseStore {
   /// Precondition: open() succeeded, async_close() was not called.
   void put(std::vector<LeaseChange> changes, Done done) { put({std::move(changes), {}, std::move(done)}); }
   void put(std::vector<dhcp6::LeaseChange> changes, Done done) { put({{}, std::move(changes), std::move(done)}); }
+  void put(std::vector<LeaseChange> changes, std::vector<dhcp6::LeaseChange> changes6, Done done) {
+    put({std::move(changes), std::move(changes6), std::move(done)});
+  }
   /// Writes what is queued, calls back all completions, closes the file, then calls `closed`.
   void async_close(std::function<void()> closed);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "dhcp/lease_clock.hpp"
+#include "dhcp/lease_import.hpp"
 #include "dhcp/lease_store.hpp"
 #include "dhcp/server_socket.hpp"
 #include "dhcp6/service.hpp"
@@ -41,6 +42,19 @@ void check(const Config& config) {
   dhcp6::check(config.subnets6);
 }
 
+Diagnostics one_problem(const char* code, std::string message) {
+  Diagnostic d;
+  d.code = code;
+  d.message = std::move(message);
+  Diagnostics out;
+  out.add(std::move(d));
+  return out;
+}
+
+Diagnostics not_stored(error_code why) {
+  return one_problem("lease-not-stored", "the lease database can't be written: " + why.message());
+}
+
 Logger::Fields fields_of(const Lease& lease) {
   return {{"subnet", lease.subnet}, {"address", lease.address.to_string()}, {"mac", lease.mac.to_string()}};
 }
@@ -69,6 +83,13 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
     Endpoint source;
   };
 
+  /// Made by hand, not by a message.
+  struct Changes {
+    std::vector<LeaseChange> v4;
+    std::vector<dhcp6::LeaseChange> v6;
+    [[nodiscard]] bool empty() const noexcept { return v4.empty() && v6.empty(); }
+  };
+
   void start(Config config);
   Config prepare(Config config) const;
   void adopt(Config prepared);
@@ -81,6 +102,11 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   void on_message(std::size_t link, ByteView payload, const Endpoint& source);
   void commit(Pending pending);
   void on_committed(const Pending& pending, error_code result);
+  void import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done);
+  void release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done);
+  void write(Changes changes, std::function<void(const Changes&, error_code)> written);
+  void end_import(const Changes& changes, bool is_durable);
+  [[nodiscard]] std::optional<Diagnostics> reason_to_refuse_changes() const;
   void set_healthy(bool is_good, error_code why);
   void publish(const std::vector<LeaseChange>& changes);
   void send(const Reply& reply, std::size_t link, const Endpoint& source);
@@ -104,6 +130,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   std::optional<std::pair<Responder::Time, runtime::TimerQueue::Id>> armed;
   bool is_disk_good = true;
   bool is_running = false;
+  bool is_importing = false;  ///< no client is dealt with until it is on disk
   std::unique_ptr<dhcp6::Service> v6;  // none where no IPv6 network is served; last, since it uses the others
 };
 
@@ -221,6 +248,7 @@ void Server::Impl::on_readable(std::size_t link) {
 }
 
 void Server::Impl::on_message(std::size_t link, ByteView payload, const Endpoint& source) {
+  if (is_importing) return drop("importing", source);
   if (!store.has_room()) return drop("store_full", source);
   Pending pending{responder->handle(payload, link, time.now()), link, source};
   const Outcome& outcome = pending.outcome;
@@ -251,6 +279,95 @@ void Server::Impl::on_committed(const Pending& pending, error_code result) {
     publish(pending.outcome.changes);
   }
   arm();
+}
+
+// --- changes by hand
+
+std::optional<Diagnostics> Server::Impl::reason_to_refuse_changes() const {
+  if (!is_running) return one_problem("not-running", "DHCP is not running");
+  if (is_importing) return one_problem("lease-import-under-way", "leases are being imported; try again when that is done");
+  if (!store.has_room()) return one_problem("lease-not-stored", "too much is waiting for the disk; try again");
+  return std::nullopt;
+}
+
+/// One transaction; then events and the outcome.
+void Server::Impl::write(Changes changes, std::function<void(const Changes&, error_code)> written) {
+  auto held = std::make_shared<Changes>(changes);
+  store.put(std::move(changes.v4), std::move(changes.v6),
+            [weak = weak_from_this(), held, written = std::move(written)](error_code result) {
+              const auto self = weak.lock();
+              if (!self) return;
+              self->set_healthy(!result, result);
+              written(*held, result);
+              if (result) return;
+              if (self->options.on_event)
+                for (const LeaseChange& change : held->v4) self->options.on_event(change.event);
+              if (self->options.on_event6)
+                for (const dhcp6::LeaseChange& change : held->v6) self->options.on_event6(change.event);
+            });
+}
+
+void Server::Impl::end_import(const Changes& changes, bool is_durable) {
+  responder->settle_import(changes.v4, is_durable);
+  if (v6) v6->settle_import(changes.v6, is_durable);
+  is_importing = false;
+  arm();
+  if (v6) v6->resume();
+}
+
+void Server::Impl::import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done) {
+  if (auto why = reason_to_refuse_changes()) return done(*std::move(why));
+  Diagnostics problems;
+  responder->check_import(list, time.now(), problems);
+  if (v6) {
+    v6->check_import(list, time.now(), problems);
+  } else {
+    for (const ListedLease6& listed : list.leases6)
+      problems.add(foreign_network(list.file, listed.line, listed.lease.address.to_string(), {}));
+  }
+  if (problems.has_errors()) return done(std::move(problems));
+  LeaseImport outcome;
+  Changes changes;
+  changes.v4 = responder->import(list, time.now(), outcome);
+  if (v6) changes.v6 = v6->import(list, time.now(), outcome);
+  options.log.info("leases imported", {{"file", list.file},
+                                       {"imported", std::to_string(outcome.imported)},
+                                       {"unchanged", std::to_string(outcome.unchanged)},
+                                       {"left_out", std::to_string(outcome.left_out)}});
+  if (changes.empty()) return done(std::move(outcome));
+  is_importing = true;
+  if (v6) v6->pause();
+  write(std::move(changes),
+        [this, outcome = std::move(outcome), done = std::move(done)](const Changes& written, error_code result) {
+          end_import(written, !result);
+          if (result) return done(not_stored(result));
+          done(outcome);
+        });
+}
+
+void Server::Impl::release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done) {
+  if (auto why = reason_to_refuse_changes()) return done(*std::move(why));
+  Changes changes;
+  EndedLease ended;
+  if (address.is_v4()) {
+    if (auto change = responder->end(address.v4(), time.now())) {
+      ended.lease = change->event.lease;
+      changes.v4.push_back(*std::move(change));
+    }
+  } else if (v6) {
+    if (auto change = v6->end(address.v6(), time.now())) {
+      ended.lease6 = change->event.lease;
+      changes.v6.push_back(*std::move(change));
+    }
+  }
+  if (changes.empty())
+    return done(one_problem("lease-not-found", "no lease in use, and no rest, on " + address.to_string()));
+  options.log.info("lease ended by hand", {{"address", address.to_string()}});
+  write(std::move(changes), [this, ended = std::move(ended), done = std::move(done)](const Changes&, error_code result) {
+    arm();
+    if (result) return done(not_stored(result));
+    done(ended);
+  });
 }
 
 void Server::Impl::set_healthy(bool is_good, error_code why) {
@@ -305,6 +422,7 @@ void Server::Impl::arm() {
 }
 
 void Server::Impl::expire() {
+  if (is_importing) return;  // what is due stays so until the import is on disk
   if (!store.has_room()) {
     const auto again = time.now() + kRetry;
     armed.emplace(again, timers.after(kRetry, [weak = weak_from_this()] {
@@ -383,6 +501,14 @@ void Server::commit(Config prepared) {
 }
 bool Server::serves_networks_of(const Config& config) const {
   return dhcp6::Service::can_replace(impl_->v6.get(), config);
+}
+
+void Server::import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done) {
+  impl_->import_leases(list, std::move(done));
+}
+
+void Server::release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done) {
+  impl_->release(address, std::move(done));
 }
 
 void Server::stop(std::function<void()> done) {

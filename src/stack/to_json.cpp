@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stack/to_json.hpp"
 
-#include <ctime>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <nlohmann/json.hpp>
+
+#include "timestamp.hpp"
 
 namespace hcpnet {
 namespace {
 
 using Json = nlohmann::json;
-
-/// RFC 3339, UTC.
-std::string timestamp(std::chrono::sys_seconds time) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 }  // namespace
 

@@ -6,8 +6,11 @@
 #include <hcpnet/clock.hpp>
 #include <hcpnet/dhcp/config.hpp>
 #include <hcpnet/dhcp/lease.hpp>
+#include <hcpnet/dhcp/lease_file.hpp>
+#include <hcpnet/dhcp/lease_import.hpp>
 #include <hcpnet/dhcp6/lease.hpp>
 #include <hcpnet/log.hpp>
+#include <hcpnet/result.hpp>
 #include <map>
 #include <memory>
 #include <string>
@@ -86,6 +89,13 @@ class Server {
   [[nodiscard]] Config prepare(Config config) const;
   /// The second half, for what prepare() gave: whatever is wrong with a configuration has been found before.
   void commit(Config prepared);
+  /// Takes over leases from elsewhere, all of them or none: they go through the allocator, and `done` is called once
+  /// they are synced to disk, or with every reason why none was taken (codes: docs/dhcp.md). Until then no client is
+  /// answered: each asks again. A lease of ours is never taken from its client, and never becomes shorter.
+  void import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done);
+  /// Ends the lease on an address, or lets a declined address rest no longer; `done` is called once that is on disk.
+  /// Its client keeps using the address until it asks again: see to it that it doesn't.
+  void release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done);
   /// Stops reading, finishes what waits for the disk, calls `done`.
   void stop(std::function<void()> done);
 
