@@ -4,7 +4,10 @@
 #include <functional>
 #include <hcpnet/clock.hpp>
 #include <hcpnet/dhcp/lease.hpp>
+#include <hcpnet/dhcp/lease_file.hpp>
+#include <hcpnet/dhcp/lease_import.hpp>
 #include <hcpnet/dhcp/server.hpp>
+#include <hcpnet/dhcp6/lease.hpp>
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/dns/server.hpp>
 #include <hcpnet/dns/zone.hpp>
@@ -35,10 +38,12 @@ struct StackEvent {
     reload_refused,
     handed_over,  ///< another process serves; tunnels may finish here, for as long as their ProxyPolicy has it drain
     stopped,      ///< after handed_over: the last tunnel has ended
+    lease6,       ///< of DHCPv6
   };
   Kind kind = Kind::lease;
-  std::optional<dhcp::LeaseEvent> lease;  ///< with Kind::lease
-  Diagnostics diagnostics;                ///< with Kind::reload_refused: why; with Kind::reloaded: warnings
+  std::optional<dhcp::LeaseEvent> lease;     ///< with Kind::lease
+  Diagnostics diagnostics;                   ///< with Kind::reload_refused: why; with Kind::reloaded: warnings
+  std::optional<dhcp6::LeaseEvent> lease6{};  ///< with Kind::lease6
 };
 
 /// Which of the three servers one process runs, where several share one set of files.
@@ -131,6 +136,11 @@ class Stack {
   /// the outcome and calls `done`, both on the stack's thread. One reload is under way at a time; all who ask meanwhile
   /// share the next one. On an io_context of the embedder `done` may call the stack, stop() too.
   void reload(std::function<void(const Result<void, Diagnostics>&)> done);
+  /// Takes over leases from elsewhere, all of them or none: dhcp::Server::import_leases(). `done` is called on the
+  /// stack's thread; on an io_context of the embedder it may call the stack.
+  void import_leases(dhcp::LeaseList list, std::function<void(Result<dhcp::LeaseImport, Diagnostics>)> done);
+  /// Ends a lease, or the rest of a declined address: dhcp::Server::release(). `done` as above.
+  void release_lease(const IpAddress& address, std::function<void(Result<dhcp::EndedLease, Diagnostics>)> done);
   /// The proxies take no more clients from now on and /readyz says so; tunnels, DHCP and DNS go on. For the time before
   /// stop(), so that load balancers turn away. Idempotent.
   void drain();
@@ -145,6 +155,7 @@ class Stack {
   [[nodiscard]] std::vector<std::string> troubles() const;
   [[nodiscard]] std::vector<StackListener> listeners() const;
   [[nodiscard]] std::vector<dhcp::Lease> leases() const;
+  [[nodiscard]] std::vector<dhcp6::Lease> leases6() const;
   [[nodiscard]] std::vector<StackZone> zones() const;
   [[nodiscard]] StackStats stats() const;
   /// One answer per proxy that listens on `port`.
@@ -163,6 +174,7 @@ class Stack {
   struct Thread;
   template <class Work>
   auto call(Work work) const;
+  void start_call(std::function<void()> work);
 
   std::unique_ptr<Thread> thread_;
   std::shared_ptr<Impl> impl_;

@@ -96,6 +96,7 @@ class Reader {
       return false;
     }
     if (!state || !expires || !started) return false;
+    lease.subnet = unescape_csv(csv_.field("subnet"));
     lease.state = *state;
     lease.expires = clamp(*expires);
     lease.started = clamp(*started);

@@ -120,6 +120,17 @@ Lease resting(Ipv4 address, std::chrono::sys_seconds from, std::chrono::sys_seco
 }  // namespace
 
 LeaseDatabase::LeaseDatabase(std::string path, std::span<const Subnet> subnets) : path_(std::move(path)) {
+  open([&] { check_subnets(subnets); });
+}
+
+LeaseDatabase::LeaseDatabase(std::string path) : path_(std::move(path)) {
+  check_companions(path_);
+  if (!std::filesystem::exists(path_)) refuse(path_, "is not there", "nothing has been served from this state folder");
+  open([&] { read_networks(); });
+}
+
+template <class CheckNetworks>
+void LeaseDatabase::open(CheckNetworks check_networks) {
   check_companions(path_);
   try {
     if (!std::filesystem::exists(path_)) create_lease_database(path_, kApplicationId, kVersion);
@@ -132,7 +143,7 @@ LeaseDatabase::LeaseDatabase(std::string path, std::span<const Subnet> subnets) 
       refuse(path_, "cannot use a write-ahead log", "put it on a local file system");
     }
     connection_->run("PRAGMA synchronous=FULL");
-    check_subnets(subnets);
+    check_networks();
     if (is_old_) connection_->run(upgrade_to_version_2());
     put6_ = connection_->prepare(
         "INSERT OR REPLACE INTO lease6(address, duid, iaid, mac, host_name, state, started, expires) "
@@ -153,6 +164,21 @@ LeaseDatabase::LeaseDatabase(std::string path, std::span<const Subnet> subnets) 
         refuse(path_, std::string("cannot be opened (") + error.what() + ")",
                "see to the file system, then start again");
     }
+  }
+}
+
+void LeaseDatabase::read_networks() {
+  sqlite::Statement rows = connection_->prepare("SELECT id, name, cidr FROM subnet ORDER BY id");
+  while (rows.step()) {
+    const auto cidr = parse_ipv4_cidr(rows.text(2));
+    if (!cidr) refuse_damaged(path_, "a network of it is none");
+    Subnet network;
+    network.name = rows.text(1);
+    network.cidr = *cidr;
+    network.server_id = cidr->network();  // which no client can have anyway
+    network.pools = {{cidr->network(), cidr->broadcast()}};
+    networks_.push_back(std::move(network));
+    subnet_ids_.push_back(rows.integer(0));
   }
 }
 

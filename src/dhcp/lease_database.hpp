@@ -35,10 +35,14 @@ class LeaseDatabase {
 
   /// Opens the file, or makes it where there is none, with mode 0600.
   LeaseDatabase(std::string path, std::span<const Subnet> subnets);
+  /// Opens a file that is there, with the networks that it has.
+  explicit LeaseDatabase(std::string path);
   LeaseDatabase(const LeaseDatabase&) = delete;
   LeaseDatabase& operator=(const LeaseDatabase&) = delete;
 
-  /// Precondition: the subnets of the constructor.
+  /// The networks that the file has, with every address as pool. Empty where the constructor was told them.
+  [[nodiscard]] const std::vector<Subnet>& networks() const noexcept { return networks_; }
+  /// Precondition: the subnets of the constructor, or networks().
   [[nodiscard]] StoredLeases load(std::span<const Subnet> subnets, std::chrono::sys_seconds now);
 
   /// One transaction, which writes all changes or none.
@@ -57,6 +61,9 @@ class LeaseDatabase {
   };
 
  private:
+  template <class CheckNetworks>
+  void open(CheckNetworks check_networks);
+  void read_networks();
   void check_owner();
   void check_subnets(std::span<const Subnet> subnets);
   [[nodiscard]] std::vector<Lease> load(std::int64_t subnet_id, const Subnet& subnet, std::chrono::sys_seconds now,
@@ -69,6 +76,7 @@ class LeaseDatabase {
   std::optional<sqlite::Statement> put_;
   std::optional<sqlite::Statement> put6_;
   std::vector<std::int64_t> subnet_ids_;
+  std::vector<Subnet> networks_;
   bool is_old_ = false;  ///< of version 1
 };
 

@@ -48,13 +48,44 @@ Json status(Stack::Impl& stack) {
   return body;
 }
 
-HttpResponse leases(Stack::Impl& stack) {
+/// Of every client and address, or of the one that is asked for.
+HttpResponse leases(Stack::Impl& stack, const HttpRequest& request) {
+  const auto of = request.query.find("of");
+  const auto is_wanted = [&](const auto& lease) { return of == request.query.end() || is_lease_of(lease, of->second); };
   Json all = Json::array();
   if (stack.dhcp) {
-    for (const dhcp::Lease& lease : stack.dhcp->leases()) all.push_back(to_json(lease));
-    for (const dhcp6::Lease& lease : stack.dhcp->leases6()) all.push_back(to_json(lease));
+    for (const dhcp::Lease& lease : stack.dhcp->leases())
+      if (is_wanted(lease)) all.push_back(to_json(lease));
+    for (const dhcp6::Lease& lease : stack.dhcp->leases6())
+      if (is_wanted(lease)) all.push_back(to_json(lease));
   }
   return json_response({{"leases", std::move(all)}});
+}
+
+HttpResponse lease_file(Stack::Impl& stack) {
+  if (!stack.dhcp) return {200, "text/csv; charset=utf-8", dhcp::render_lease_file({}, {})};
+  return {200, "text/csv; charset=utf-8", dhcp::render_lease_file(stack.dhcp->leases(), stack.dhcp->leases6())};
+}
+
+HttpResponse refusal(const Diagnostics& why) {
+  return json_response({{"diagnostics", to_json(why)}}, 409);
+}
+
+void import_leases(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
+  const auto file = request.query.find("file");
+  stack.import_leases(file == request.query.end() ? "-" : file->second, request.body,
+                      [reply = std::move(reply)](const Result<dhcp::LeaseImport, Diagnostics>& result) {
+                        reply(result ? json_response(to_json(*result)) : refusal(result.error()));
+                      });
+}
+
+void release_lease(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
+  const auto text = request.query.find("address");
+  const auto address = text == request.query.end() ? std::nullopt : parse_ip_address(text->second);
+  if (!address) return reply(problem(400, "address: an address is needed"));
+  stack.release_lease(*address, [reply = std::move(reply)](const Result<dhcp::EndedLease, Diagnostics>& result) {
+    reply(result ? json_response({{"ended", to_json(*result)}}) : refusal(result.error()));
+  });
 }
 
 HttpResponse zones(Stack::Impl& stack) {
@@ -107,7 +138,7 @@ HttpResponse drain(Stack::Impl& stack) {
   return json_response({{"draining", true}, {"active", active}});
 }
 
-void reload(Stack::Impl& stack, HttpReply reply) {
+void reload(Stack::Impl& stack, const HttpRequest&, HttpReply reply) {
   stack.reload([weak = stack.weak_from_this(), reply = std::move(reply)](const Result<void, Diagnostics>& result) {
     const auto self = weak.lock();
     const bool is_applied = result.has_value();
@@ -158,7 +189,8 @@ HttpResponse admin_page(Stack::Impl& stack, const HttpRequest& request) {
   if (request.method == "GET") {
     if (auto page = proxy_page(stack, request.path)) return *std::move(page);
     if (request.path == "/status") return json_response(status(stack));
-    if (request.path == "/leases") return leases(stack);
+    if (request.path == "/leases") return leases(stack, request);
+    if (request.path == "/leases/export") return lease_file(stack);
     if (request.path == "/zones") return zones(stack);
     if (request.path == "/routes") return routes(stack, request);
   }
@@ -173,9 +205,13 @@ void answer_observe(Stack::Impl& stack, const HttpRequest& request, HttpReply re
 
 void answer_admin(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
   if (const char* why = reason_to_refuse(request)) return reply(problem(403, why));
-  if (request.path != "/reload") return reply(admin_page(stack, request));
+  void (*change)(Stack::Impl&, const HttpRequest&, HttpReply) = nullptr;
+  if (request.path == "/reload") change = reload;
+  if (request.path == kImportLeasesPage) change = import_leases;
+  if (request.path == "/leases/release") change = release_lease;
+  if (change == nullptr) return reply(admin_page(stack, request));
   if (request.method != "POST") return reply(problem(405, "a change is a POST"));
-  reload(stack, std::move(reply));
+  change(stack, request, std::move(reply));
 }
 
 }  // namespace hcpnet

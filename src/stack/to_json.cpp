@@ -5,6 +5,7 @@
 #include <hcpnet/dns/rdata.hpp>
 #include <nlohmann/json.hpp>
 
+#include "dhcp/lease_file_reader.hpp"
 #include "timestamp.hpp"
 
 namespace hcpnet {
@@ -30,9 +31,13 @@ Json to_json(const Diagnostics& diagnostics) {
 }
 
 Json to_json(const dhcp::Lease& lease) {
-  return {{"address", lease.address.to_string()},   {"mac", lease.mac.to_string()},
-          {"hostName", printable(lease.host_name)}, {"subnet", lease.subnet},
-          {"state", to_string(lease.state)},        {"started", timestamp(lease.started)},
+  return {{"address", lease.address.to_string()},
+          {"mac", lease.mac.to_string()},
+          {"clientId", dhcp::hex_bytes(lease.client_id)},
+          {"hostName", printable(lease.host_name)},
+          {"subnet", lease.subnet},
+          {"state", to_string(lease.state)},
+          {"started", timestamp(lease.started)},
           {"expires", timestamp(lease.expires)}};
 }
 
@@ -46,6 +51,32 @@ Json to_json(const dhcp6::Lease& lease) {
           {"state", to_string(lease.state)},
           {"started", timestamp(lease.started)},
           {"expires", timestamp(lease.expires)}};
+}
+
+Json to_json(const dhcp::LeaseImport& outcome) {
+  return {{"imported", outcome.imported},
+          {"unchanged", outcome.unchanged},
+          {"leftOut", outcome.left_out},
+          {"diagnostics", to_json(outcome.warnings)}};
+}
+
+Json to_json(const dhcp::EndedLease& ended) {
+  return ended.lease ? to_json(*ended.lease) : to_json(ended.lease6.value());
+}
+
+bool is_lease_of(const dhcp::Lease& lease, const std::string& key) {
+  if (const auto address = parse_ip_address(key)) return *address == IpAddress(lease.address);
+  if (const auto mac = parse_mac_address(key)) return *mac == lease.mac;
+  return !key.empty() && key == lease.host_name;
+}
+
+bool is_lease_of(const dhcp6::Lease& lease, const std::string& key) {
+  if (const auto address = parse_ip_address(key)) return *address == IpAddress(lease.address);
+  const auto mac = parse_mac_address(key);
+  if (mac && lease.client.mac == mac) return true;
+  const auto duid = dhcp6::parse_duid(key);
+  if (duid && lease.client.duid == *duid) return true;
+  return !key.empty() && key == lease.host_name;
 }
 
 Json to_json(const RouteExplanation& answer) {

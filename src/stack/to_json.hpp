@@ -9,6 +9,11 @@ namespace hcpnet {
 [[nodiscard]] nlohmann::json to_json(const Diagnostics& diagnostics);
 [[nodiscard]] nlohmann::json to_json(const dhcp::Lease& lease);
 [[nodiscard]] nlohmann::json to_json(const dhcp6::Lease& lease);
+[[nodiscard]] nlohmann::json to_json(const dhcp::LeaseImport& outcome);
+[[nodiscard]] nlohmann::json to_json(const dhcp::EndedLease& ended);
+/// Whether `key` is the lease's address, its client's MAC or DUID, or its host name.
+[[nodiscard]] bool is_lease_of(const dhcp::Lease& lease, const std::string& key);
+[[nodiscard]] bool is_lease_of(const dhcp6::Lease& lease, const std::string& key);
 [[nodiscard]] nlohmann::json to_json(const RouteExplanation& answer);
 [[nodiscard]] nlohmann::json to_json(const StackZone& zone);
 [[nodiscard]] nlohmann::json to_json(const StackReload& reload);

@@ -37,11 +37,11 @@ struct LeaseFileLimits {
 inline constexpr std::chrono::sys_seconds kNeverEnds{std::chrono::seconds(0xFFFFFFFF)};
 
 struct ListedLease {
-  Lease lease;  ///< without Lease::subnet
+  Lease lease;  ///< with Lease::subnet where the file is one of ours
   std::uint32_t line = 0;
 };
 struct ListedLease6 {
-  dhcp6::Lease lease;  ///< without Lease::subnet
+  dhcp6::Lease lease;  ///< likewise
   std::uint32_t line = 0;
 };
 
@@ -71,8 +71,8 @@ struct LeaseList {
                                                               std::string_view text,
                                                               const LeaseFileLimits& limits = {});
 
-/// The leases as a file of ours; parse_lease_file() reads them back unchanged, but for Lease::subnet. `lines`, where it
-/// is not empty, are those of the file that the leases came from, IPv4 first.
+/// The leases as a file of ours; parse_lease_file() reads them back unchanged. `lines`, where it is not empty, are
+/// those of the file that the leases came from, IPv4 first.
 [[nodiscard]] std::string render_lease_file(std::span<const Lease> leases, std::span<const dhcp6::Lease> leases6,
                                             std::span<const std::uint32_t> lines = {});
 /// The IPv4 leases as `format` has them; what it can't say is left out. kea: subnet ids count from 1 in the order in
