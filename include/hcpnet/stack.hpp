@@ -41,8 +41,8 @@ struct StackEvent {
     lease6,       ///< of DHCPv6
   };
   Kind kind = Kind::lease;
-  std::optional<dhcp::LeaseEvent> lease;     ///< with Kind::lease
-  Diagnostics diagnostics;                   ///< with Kind::reload_refused: why; with Kind::reloaded: warnings
+  std::optional<dhcp::LeaseEvent> lease;      ///< with Kind::lease
+  Diagnostics diagnostics;                    ///< with Kind::reload_refused: why; with Kind::reloaded: warnings
   std::optional<dhcp6::LeaseEvent> lease6{};  ///< with Kind::lease6
 };
 

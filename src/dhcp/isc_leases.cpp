@@ -285,7 +285,8 @@ class Parser {
       lease.mac = *body.mac;
     } else {
       if (lease.state == LeaseState::bound)
-        out_.warn(line, "lease-no-client", "no client with an Ethernet address: the address rests until the lease ends");
+        out_.warn(line, "lease-no-client",
+                  "no client with an Ethernet address: the address rests until the lease ends");
       if (!make_rest(lease)) return out_.erase(address);
     }
     out_.put(std::move(lease), line);

@@ -116,7 +116,14 @@ const dhcp6::Lease* LeaseListBuilder::find(const Ipv6& address) const {
 
 void LeaseListBuilder::error(std::uint32_t line, const char* code, std::string message, std::string_view found,
                              std::string expected) {
-  problems_.add({Severity::error, file_, line, 0, {}, code, std::move(message), printable(found, kMaxFoundBytes),
+  problems_.add({Severity::error,
+                 file_,
+                 line,
+                 0,
+                 {},
+                 code,
+                 std::move(message),
+                 printable(found, kMaxFoundBytes),
                  std::move(expected)});
 }
 

@@ -15,6 +15,13 @@ std::int64_t seconds_of(std::chrono::sys_seconds time) {
   return time.time_since_epoch().count();
 }
 
+constexpr std::size_t kMaxClientIdBytes = 255;  // option 61 as these servers take it
+
+/// Empty also for one that is longer than the others know.
+std::string client_id_of(const Lease& lease) {
+  return lease.client_id.size() > kMaxClientIdBytes ? std::string() : hex_bytes(lease.client_id);
+}
+
 /// A label is safe in each of these files.
 std::string label(const std::string& host_name) {
   return make_host_label(as_bytes(host_name));
@@ -54,7 +61,7 @@ std::string render_kea(std::span<const Lease> leases) {
   for (const Lease& lease : leases) {
     const bool is_declined = lease.state == LeaseState::declined;
     out += lease.address.to_string() + ',' + (is_declined ? "" : lease.mac.to_string()) + ',' +
-           hex_bytes(lease.client_id) + ',' + std::to_string(kea_lifetime(lease)) + ',' +
+           client_id_of(lease) + ',' + std::to_string(kea_lifetime(lease)) + ',' +
            std::to_string(seconds_of(lease.expires)) + ',' + std::to_string(subnets.id_of(lease.subnet)) + ",0,0," +
            label(lease.host_name) + ',' + std::to_string(kea_state(lease.state)) + ",\n";
   }
@@ -62,14 +69,14 @@ std::string render_kea(std::span<const Lease> leases) {
 }
 
 std::string render_dnsmasq(std::span<const Lease> leases) {
+  const auto or_star = [](std::string word) { return word.empty() ? std::string("*") : word; };
   std::string out;
   for (const Lease& lease : leases) {
     if (lease.state != LeaseState::bound) continue;
-    const std::string name = label(lease.host_name);
     const bool is_endless = lease.expires >= kNeverEnds;
-    out += (is_endless ? "0" : std::to_string(seconds_of(lease.expires))) + ' ' + lease.mac.to_string() + ' ' +
-           lease.address.to_string() + ' ' + (name.empty() ? "*" : name) + ' ' +
-           (lease.client_id.empty() ? "*" : hex_bytes(lease.client_id)) + '\n';
+    const std::int64_t end = is_endless ? 0 : std::max<std::int64_t>(1, seconds_of(lease.expires));
+    out += std::to_string(end) + ' ' + lease.mac.to_string() + ' ' + lease.address.to_string() + ' ' +
+           or_star(label(lease.host_name)) + ' ' + or_star(client_id_of(lease)) + '\n';
   }
   return out;
 }
@@ -103,7 +110,8 @@ std::string render_isc(std::span<const Lease> leases) {
     out += "lease " + lease.address.to_string() + " {\n  starts " + isc_time(lease.started) + ";\n  ends " +
            isc_time(lease.expires) + ";\n  binding state " + isc_state(lease.state) + ";\n";
     if (lease.mac != MacAddress()) out += "  hardware ethernet " + lease.mac.to_string() + ";\n";
-    if (!lease.client_id.empty()) out += "  uid " + hex_bytes(lease.client_id) + ";\n";
+    const std::string id = client_id_of(lease);
+    if (!id.empty()) out += "  uid " + id + ";\n";
     const std::string name = label(lease.host_name);
     if (!name.empty()) out += "  client-hostname \"" + name + "\";\n";
     out += "}\n";
@@ -136,10 +144,11 @@ std::string render_kea_leases6(std::span<const dhcp6::Lease> leases) {
     const std::string lifetime = std::to_string(kea_lifetime(lease));
     const bool is_declined = lease.state == LeaseState::declined;
     const std::string mac = !is_declined && lease.client.mac ? lease.client.mac->to_string() : "";
-    out += lease.address.to_string() + ',' + (is_declined ? no_duid() : lease.client.duid).to_string() + ',' + lifetime +
-           ',' + std::to_string(seconds_of(lease.expires)) + ',' + std::to_string(subnets.id_of(lease.subnet)) + ',' +
-           lifetime + ",0," + std::to_string(lease.client.iaid) + ",128,0,0," + label(lease.host_name) + ',' + mac +
-           ',' + std::to_string(kea_state(lease.state)) + ",," + (mac.empty() ? "," : "1,0") + '\n';
+    out += lease.address.to_string() + ',' + (is_declined ? no_duid() : lease.client.duid).to_string() + ',' +
+           lifetime + ',' + std::to_string(seconds_of(lease.expires)) + ',' +
+           std::to_string(subnets.id_of(lease.subnet)) + ',' + lifetime + ",0," + std::to_string(lease.client.iaid) +
+           ",128,0,0," + label(lease.host_name) + ',' + mac + ',' + std::to_string(kea_state(lease.state)) + ",," +
+           (mac.empty() ? "," : "1,0") + '\n';
   }
   return out;
 }

@@ -17,13 +17,14 @@ constexpr std::size_t kMaxTextBytes = 255;
 
 class Reader {
  public:
-  Reader(const std::string& path, LeaseListBuilder& out) : connection_(path, sqlite::Connection::Mode::read), out_(out) {}
+  Reader(const std::string& path, LeaseListBuilder& out)
+      : connection_(path, sqlite::Connection::Mode::read), out_(out) {}
 
   void read() {
     if (!has_table()) return;
     const bool has_names = columns_.contains("hostname");
-    sqlite::Statement rows = connection_.prepare(
-        std::string("SELECT mac, ip, expiry") + (has_names ? ", hostname" : "") + " FROM leases4 ORDER BY rowid");
+    sqlite::Statement rows = connection_.prepare(std::string("SELECT mac, ip, expiry") +
+                                                 (has_names ? ", hostname" : "") + " FROM leases4 ORDER BY rowid");
     for (std::uint32_t row = 1; !out_.is_full() && rows.step(); ++row) read_row(rows, row, has_names);
   }
 

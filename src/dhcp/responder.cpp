@@ -342,8 +342,7 @@ void Responder::check_import(const LeaseList& list, Time now, Diagnostics& probl
       problems);
   for (const ListedLease& listed : list.leases) {
     if (listed.lease.client_id.size() <= kMaxStoredClientIdBytes) continue;
-    problems.add(
-        describe_obstacle(AdoptObstacle::no_client, list.file, listed.line, listed.lease.address.to_string()));
+    problems.add(describe_obstacle(AdoptObstacle::no_client, list.file, listed.line, listed.lease.address.to_string()));
   }
 }
 

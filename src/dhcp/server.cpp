@@ -130,7 +130,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   std::optional<std::pair<Responder::Time, runtime::TimerQueue::Id>> armed;
   bool is_disk_good = true;
   bool is_running = false;
-  bool is_importing = false;  ///< no client is dealt with until it is on disk
+  bool is_importing = false;           ///< no client is dealt with until it is on disk
   std::unique_ptr<dhcp6::Service> v6;  // none where no IPv6 network is served; last, since it uses the others
 };
 
@@ -285,7 +285,8 @@ void Server::Impl::on_committed(const Pending& pending, error_code result) {
 
 std::optional<Diagnostics> Server::Impl::reason_to_refuse_changes() const {
   if (!is_running) return one_problem("not-running", "DHCP is not running");
-  if (is_importing) return one_problem("lease-import-under-way", "leases are being imported; try again when that is done");
+  if (is_importing)
+    return one_problem("lease-import-under-way", "leases are being imported; try again when that is done");
   if (!store.has_room()) return one_problem("lease-not-stored", "too much is waiting for the disk; try again");
   return std::nullopt;
 }
@@ -363,11 +364,12 @@ void Server::Impl::release(const IpAddress& address, std::function<void(Result<E
   if (changes.empty())
     return done(one_problem("lease-not-found", "no lease in use, and no rest, on " + address.to_string()));
   options.log.info("lease ended by hand", {{"address", address.to_string()}});
-  write(std::move(changes), [this, ended = std::move(ended), done = std::move(done)](const Changes&, error_code result) {
-    arm();
-    if (result) return done(not_stored(result));
-    done(ended);
-  });
+  write(std::move(changes),
+        [this, ended = std::move(ended), done = std::move(done)](const Changes&, error_code result) {
+          arm();
+          if (result) return done(not_stored(result));
+          done(ended);
+        });
 }
 
 void Server::Impl::set_healthy(bool is_good, error_code why) {

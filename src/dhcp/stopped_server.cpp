@@ -136,8 +136,8 @@ Result<EndedLease, Diagnostics> StoppedServer::release(const IpAddress& address)
   } else {
     // The database has leases of networks that nobody named here.
     const auto found = std::ranges::find(impl_->leases6, address.v6(), &dhcp6::Lease::address);
-    const bool is_running = found != impl_->leases6.end() &&
-                            (found->state == LeaseState::bound || found->state == LeaseState::declined);
+    const bool is_running =
+        found != impl_->leases6.end() && (found->state == LeaseState::bound || found->state == LeaseState::declined);
     if (is_running) {
       ended.lease6 = *found;
       ended.lease6->state = LeaseState::released;

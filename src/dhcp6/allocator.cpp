@@ -306,7 +306,8 @@ std::optional<LeaseEvent> Allocator::end(const Ipv6& address, Time now) {
 // --- leases from elsewhere
 
 bool Allocator::Impl::is_never_given(const Ipv6& address) const {
-  return address == subnet.cidr.network().v6() || std::ranges::find(subnet.dns_servers, address) != subnet.dns_servers.end();
+  return address == subnet.cidr.network().v6() ||
+         std::ranges::find(subnet.dns_servers, address) != subnet.dns_servers.end();
 }
 
 dhcp::AdoptObstacle Allocator::obstacle(const Lease& lease, Time now) const {
@@ -378,10 +379,8 @@ Allocator::Adopted Allocator::Impl::remember(const Lease& adopted, Time now) {
   const bool is_clients = !adopted.client.duid.empty() && adopted.state != LeaseState::declined;
   if (!is_clients || same != nullptr || !is_in_pool(adopted.address)) return {};
   const bool is_released = adopted.state == LeaseState::released;
-  const Record& record =
-      fill(adopted, is_released ? Use::released : Use::expired, std::min(adopted.expires, now));
-  return {dhcp::Adoption::remembered,
-          event(is_released ? LeaseEventKind::released : LeaseEventKind::expired, record)};
+  const Record& record = fill(adopted, is_released ? Use::released : Use::expired, std::min(adopted.expires, now));
+  return {dhcp::Adoption::remembered, event(is_released ? LeaseEventKind::released : LeaseEventKind::expired, record)};
 }
 
 void Allocator::settle_adopted(const LeaseEvent& event, bool is_durable) {

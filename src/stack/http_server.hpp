@@ -15,9 +15,9 @@ namespace hcpnet {
 
 struct HttpRequest {
   bool is_over_tcp = false;
-  std::string host;                          ///< as sent, with its port
-  std::string content_type;                  ///< of the body, as sent
-  bool has_origin = false;                   ///< a browser says which page asks
+  std::string host;          ///< as sent, with its port
+  std::string content_type;  ///< of the body, as sent
+  bool has_origin = false;   ///< a browser says which page asks
   std::string body;
   std::string method;                        ///< "GET", "POST"
   std::string path;                          ///< "/routes", without the query

@@ -86,14 +86,13 @@ void Stack::reload(std::function<void(const Result<void, Diagnostics>&)> done) {
 }
 
 void Stack::import_leases(dhcp::LeaseList list, std::function<void(Result<dhcp::LeaseImport, Diagnostics>)> done) {
-  start_call([weak = std::weak_ptr(impl_), list = std::make_shared<dhcp::LeaseList>(std::move(list)),
-              done = std::move(done)] {
-    if (const auto impl = weak.lock()) impl->import_leases(*list, done);
-  });
+  start_call(
+      [weak = std::weak_ptr(impl_), list = std::make_shared<dhcp::LeaseList>(std::move(list)), done = std::move(done)] {
+        if (const auto impl = weak.lock()) impl->import_leases(*list, done);
+      });
 }
 
-void Stack::release_lease(const IpAddress& address,
-                          std::function<void(Result<dhcp::EndedLease, Diagnostics>)> done) {
+void Stack::release_lease(const IpAddress& address, std::function<void(Result<dhcp::EndedLease, Diagnostics>)> done) {
   start_call([weak = std::weak_ptr(impl_), address, done = std::move(done)] {
     if (const auto impl = weak.lock()) impl->release_lease(address, done);
   });

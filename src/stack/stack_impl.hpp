@@ -75,8 +75,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void import_leases(const dhcp::LeaseList& list, const LeasesImported& done);
   /// The same for a lease file of our own, which is read on a thread beside the one that serves.
   void import_leases(std::string file, std::string text, LeasesImported done);
-  void release_lease(const IpAddress& address,
-                     const std::function<void(Result<dhcp::EndedLease, Diagnostics>)>& done);
+  void release_lease(const IpAddress& address, const std::function<void(Result<dhcp::EndedLease, Diagnostics>)>& done);
 
   // stack_inspect.cpp
   /// What keeps clients from being served well.

@@ -4,10 +4,12 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <hcpnet/stack.hpp>
+#include <future>
 #include <hcpnet/stack/files.hpp>
 
 #include "bind.hpp"
 #include "casters.hpp"
+#include "ended_lease.hpp"
 #include "errors.hpp"
 #include "sources.hpp"
 #include "stack_owner.hpp"
@@ -76,9 +78,11 @@ void bind_results(py::module_& m) {
       .value("reload_refused", StackEvent::Kind::reload_refused)
       .value("handed_over", StackEvent::Kind::handed_over)
       .value("stopped", StackEvent::Kind::stopped)
+      .value("lease6", StackEvent::Kind::lease6)
       .finalize();
   event.def_readonly("kind", &StackEvent::kind, "StackEvent.Kind.")
       .def_readonly("lease", &StackEvent::lease, "dhcp.LeaseEvent | None: with Kind.lease.")
+      .def_readonly("lease6", &StackEvent::lease6, "dhcp6.LeaseEvent | None: with Kind.lease6.")
       .def_property_readonly(
           "diagnostics", [](const StackEvent& e) { return to_list(e.diagnostics); },
           "list[Diagnostic]: why a reload was refused, or its warnings.");
@@ -142,6 +146,15 @@ std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts
   return std::make_unique<StackOwner>(
       std::move(options),
       StackOwner::Functions{std::move(on_event), std::move(log), std::move(access_log), std::move(resolve)});
+}
+
+/// What a stack answers on its own thread, here.
+template <class Value, class Start>
+Result<Value, Diagnostics> wait_for(Start start) {
+  const auto promise = std::make_shared<std::promise<Result<Value, Diagnostics>>>();
+  auto answer = promise->get_future();
+  start([promise](Result<Value, Diagnostics> result) { promise->set_value(std::move(result)); });
+  return answer.get();
 }
 
 constexpr const char* kStackDoc = R"doc(DHCP, DNS and proxy of one set of specs, in a thread of their own.
@@ -230,6 +243,46 @@ Raises:
       .def(
           "leases", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.leases(); }); },
           "list[dhcp.Lease]: ordered by address.")
+      .def(
+          "leases6", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.leases6(); }); },
+          "list[dhcp6.Lease]: ordered by address.")
+      .def(
+          "import_leases",
+          [](StackOwner& s, const dhcp::LeaseList& list) {
+            const PythonCall call;
+            return s
+                .with([&](Stack& stack) {
+                  return wait_for<dhcp::LeaseImport>([&](auto done) { stack.import_leases(list, std::move(done)); });
+                })
+                .value();
+          },
+          py::arg("list"), R"doc(Take over leases, all of them or none; they are on disk when it returns.
+
+Args:
+    list (dhcp.LeaseList): of a lease file.
+Returns:
+    dhcp.LeaseImport: how many there were of which kind.
+Raises:
+    SpecError: ``diagnostics`` holds everything that stands against it, with lines.)doc")
+      .def(
+          "release_lease",
+          [](StackOwner& s, const IpAddress& address) {
+            const PythonCall call;
+            return ended_lease(s.with([&](Stack& stack) {
+                                  return wait_for<dhcp::EndedLease>(
+                                      [&](auto done) { stack.release_lease(address, std::move(done)); });
+                                }).value());
+          },
+          py::arg("address"), R"doc(End the lease on an address, or let a declined address rest no longer.
+
+Its client goes on using the address until it asks again: see to it that it doesn't.
+
+Args:
+    address (str | IPv4Address | IPv6Address): the address.
+Returns:
+    dhcp.Lease | dhcp6.Lease: as it ended, on disk.
+Raises:
+    SpecError: there is none.)doc")
       .def(
           "zones", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.zones(); }); },
           "list[StackZone]: one per view and zone.")

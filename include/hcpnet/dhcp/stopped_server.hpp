@@ -32,8 +32,8 @@ class StoppedServer {
   StoppedServer(const StoppedServer&) = delete;
   StoppedServer& operator=(const StoppedServer&) = delete;
 
-  [[nodiscard]] std::vector<Lease> leases() const;                  ///< ordered by address
-  [[nodiscard]] const std::vector<dhcp6::Lease>& leases6() const;   ///< ordered by address
+  [[nodiscard]] std::vector<Lease> leases() const;                 ///< ordered by address
+  [[nodiscard]] const std::vector<dhcp6::Lease>& leases6() const;  ///< ordered by address
   [[nodiscard]] const std::vector<std::string>& problems() const;  ///< rows of the database that are no leases
 
   /// As Server::import_leases().
