@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hcpnet leases list, show, export, release
+// hcpnet leases list, show, export, release, watch
 #include "leases_command.hpp"
 
 #include <algorithm>
@@ -184,6 +184,35 @@ int release(const Arguments& a) {
   return print_answer({{"ended", to_json(*ended)}}, a.format, a.state.admin_socket(), print_ended);
 }
 
+void print_event(const Json& event, bool is_json) {
+  if (is_json) {
+    std::cout << event.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+    return;
+  }
+  const Json& lease = event.at("lease");
+  std::cout << text_of(event, "time") << ' ' << std::left << std::setw(9) << text_of(event, "event")
+            << text_of(lease, "address") << ' ' << client_of(lease) << ' ' << text_of(lease, "subnet") << ' '
+            << text_of(lease, "hostName") << std::endl;
+}
+
+/// Until the process ends, or nobody reads any more.
+int watch(const Arguments& a) try {
+  const std::string socket = a.state.admin_socket();
+  std::string target = "/leases/events";
+  while (std::cout) {
+    const AdminAnswer answer = ask_admin(socket, "GET", target);
+    if (answer.status != 200 || !answer.body.is_object()) return report_failure(answer, socket);
+    if (const auto missed = answer.body.at("missed").get<std::uint64_t>(); missed != 0)
+      std::cerr << "hcpnet: " << missed << " events were missed\n";
+    for (const Json& event : answer.body.at("events")) print_event(event, a.format.is_json());
+    target = "/leases/events?after=" + std::to_string(answer.body.at("last").get<std::uint64_t>());
+  }
+  return kProblems;
+} catch (const Json::exception&) {
+  std::cerr << "hcpnet: " << unexpected_answer(a.state.admin_socket()) << '\n';
+  return kProblems;
+}
+
 void add_export(CLI::App& leases, int& status) {
   struct ExportArguments {
     StateArguments state;
@@ -249,6 +278,10 @@ void add_leases(CLI::App& app, int& status) {
   auto released = arguments_of(*release_command);
   release_command->add_option("ADDRESS", released->key, "an address with a lease in use")->required()->type_name("");
   release_command->callback([released, &status] { status = release(*released); });
+
+  CLI::App* watch_command = leases->add_subcommand(
+      "watch", "what happens to leases, one line for each event, until the running process ends");
+  watch_command->callback([a = arguments_of(*watch_command), &status] { status = watch(*a); });
 }
 
 }  // namespace hcpnet::app

@@ -67,6 +67,23 @@ HttpResponse lease_file(Stack::Impl& stack) {
   return {200, "text/csv; charset=utf-8", dhcp::render_lease_file(stack.dhcp->leases(), stack.dhcp->leases6())};
 }
 
+void lease_events(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
+  if (request.method != "GET") return reply(problem(405, "only GET here"));
+  std::optional<std::uint64_t> after;
+  if (const auto text = request.query.find("after"); text != request.query.end()) {
+    std::uint64_t number = 0;
+    const char* const end = text->second.data() + text->second.size();
+    const auto [read, error] = std::from_chars(text->second.data(), end, number);
+    if (error != std::errc{} || read != end) return reply(problem(400, "after: a number is needed"));
+    after = number;
+  }
+  stack.lease_feed->ask(after, [reply = std::move(reply)](const LeaseFeed::Answer& answer) {
+    Json events = Json::array();
+    for (const LeaseFeed::Event& event : answer.events) events.push_back(to_json(event));
+    reply(json_response({{"last", answer.last}, {"missed", answer.missed}, {"events", std::move(events)}}));
+  });
+}
+
 HttpResponse refusal(const Diagnostics& why) {
   return json_response({{"diagnostics", to_json(why)}}, 409);
 }
@@ -209,6 +226,7 @@ void answer_admin(Stack::Impl& stack, const HttpRequest& request, HttpReply repl
   if (request.path == "/reload") change = reload;
   if (request.path == kImportLeasesPage) change = import_leases;
   if (request.path == "/leases/release") change = release_lease;
+  if (request.path == "/leases/events") return lease_events(stack, request, std::move(reply));
   if (change == nullptr) return reply(admin_page(stack, request));
   if (request.method != "POST") return reply(problem(405, "a change is a POST"));
   change(stack, request, std::move(reply));

@@ -165,11 +165,13 @@ void Stack::Impl::advertise(std::vector<ra::Network> networks) {
 void Stack::Impl::on_lease(const dhcp::LeaseEvent& event) {
   note_lease(event.lease, event.kind == dhcp::LeaseEventKind::bound || event.kind == dhcp::LeaseEventKind::renewed);
   note_lease_name(event.lease);
+  if (lease_feed) lease_feed->add(event);
   notify({StackEvent::Kind::lease, event, Diagnostics{}});
 }
 
 void Stack::Impl::on_lease(const dhcp6::LeaseEvent& event) {
   note_lease_name(event.lease);
+  if (lease_feed) lease_feed->add(event);
   notify({StackEvent::Kind::lease6, {}, Diagnostics{}, event});
 }
 
@@ -285,6 +287,7 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
 // --- listeners, files, events
 
 void Stack::Impl::start_http() {
+  lease_feed.emplace(io.get_executor(), timers);
   HttpLimits admin_limits;
   admin_limits.max_body_bytes_of.emplace(kImportLeasesPage, dhcp::LeaseFileLimits().max_file_bytes);
   const auto answering = [this](void (*answer)(Impl&, const HttpRequest&, HttpReply), const char* name,
@@ -397,6 +400,7 @@ void Stack::Impl::close() {
   admin_.reset();
   admin_tcp_.reset();
   observe_.reset();
+  lease_feed.reset();
   proxies.clear();
   dns.clear();
   dhcp.reset();

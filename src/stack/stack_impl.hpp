@@ -15,6 +15,7 @@
 #include "runtime/timer_queue.hpp"
 #include "stack/handover_server.hpp"
 #include "stack/http_server.hpp"
+#include "stack/lease_feed.hpp"
 #include "stack/lease_names.hpp"
 #include "stack/load_set.hpp"
 #include "stack/takeover.hpp"
@@ -103,6 +104,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   std::optional<StackReload> last_reload;
   bool do_files_differ = false;  ///< from what is served, since a reload was refused
 
+  std::optional<LeaseFeed> lease_feed;  ///< while it runs
   std::unique_ptr<dhcp::Server> dhcp;
   std::unique_ptr<ra::Server> advertiser;
   std::vector<NamedDns> dns;

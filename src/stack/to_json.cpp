@@ -64,6 +64,14 @@ Json to_json(const dhcp::EndedLease& ended) {
   return ended.lease ? to_json(*ended.lease) : to_json(ended.lease6.value());
 }
 
+Json to_json(const LeaseFeed::Event& event) {
+  return std::visit(
+      [&](const auto& what) {
+        return Json{{"time", timestamp(event.time)}, {"event", to_string(what.kind)}, {"lease", to_json(what.lease)}};
+      },
+      event.what);
+}
+
 bool is_lease_of(const dhcp::Lease& lease, const std::string& key) {
   if (const auto address = parse_ip_address(key)) return *address == IpAddress(lease.address);
   if (const auto mac = parse_mac_address(key)) return *mac == lease.mac;

@@ -3,6 +3,8 @@
 #include <hcpnet/stack.hpp>
 #include <nlohmann/json_fwd.hpp>
 
+#include "stack/lease_feed.hpp"
+
 /// The one JSON form of what people and programs look at, shared by the admin pages and the commands' `-o json`.
 namespace hcpnet {
 
@@ -11,6 +13,7 @@ namespace hcpnet {
 [[nodiscard]] nlohmann::json to_json(const dhcp6::Lease& lease);
 [[nodiscard]] nlohmann::json to_json(const dhcp::LeaseImport& outcome);
 [[nodiscard]] nlohmann::json to_json(const dhcp::EndedLease& ended);
+[[nodiscard]] nlohmann::json to_json(const LeaseFeed::Event& event);
 /// Whether `key` is the lease's address, its client's MAC or DUID, or its host name.
 [[nodiscard]] bool is_lease_of(const dhcp::Lease& lease, const std::string& key);
 [[nodiscard]] bool is_lease_of(const dhcp6::Lease& lease, const std::string& key);
