@@ -279,6 +279,8 @@ void add_leases(CLI::App& app, int& status) {
   release_command->add_option("ADDRESS", released->key, "an address with a lease in use")->required()->type_name("");
   release_command->callback([released, &status] { status = release(*released); });
 
+  add_leases_reserve(*leases, status);
+
   CLI::App* watch_command = leases->add_subcommand(
       "watch", "what happens to leases, one line for each event, until the running process ends");
   watch_command->callback([a = arguments_of(*watch_command), &status] { status = watch(*a); });

@@ -24,5 +24,6 @@ int print_answer(const nlohmann::json& body, const FormatArguments& format, cons
                  void (*print_text)(const nlohmann::json&, std::ostream& out));
 
 void add_leases_import(CLI::App& leases, int& status);
+void add_leases_reserve(CLI::App& leases, int& status);
 
 }  // namespace hcpnet::app

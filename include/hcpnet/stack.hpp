@@ -141,6 +141,12 @@ class Stack {
   void import_leases(dhcp::LeaseList list, std::function<void(Result<dhcp::LeaseImport, Diagnostics>)> done);
   /// Ends a lease, or the rest of a declined address: dhcp::Server::release(). `done` as above.
   void release_lease(const IpAddress& address, std::function<void(Result<dhcp::EndedLease, Diagnostics>)> done);
+  /// Keep an address for a client, beside the reservations of the files, or keep it no longer: dhcp::Server::reserve()
+  /// and unreserve(). `done` as above.
+  void reserve_address(dhcp::KeptAddress wanted, std::function<void(Result<dhcp::KeptAddress, Diagnostics>)> done);
+  void unreserve_address(const IpAddress& address, std::function<void(Result<dhcp::KeptAddress, Diagnostics>)> done);
+  /// Of the files and by hand, ordered by address.
+  [[nodiscard]] std::vector<dhcp::KeptAddress> reservations() const;
   /// The proxies take no more clients from now on and /readyz says so; tunnels, DHCP and DNS go on. For the time before
   /// stop(), so that load balancers turn away. Idempotent.
   void drain();

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "dhcp/kept_addresses.hpp"
 #include "dhcp/lease_clock.hpp"
 #include "dhcp/lease_import.hpp"
 #include "dhcp/lease_store.hpp"
@@ -93,6 +94,10 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   void start(Config config);
   Config prepare(Config config) const;
   void adopt(Config prepared);
+  void use_reservations();
+  void reserve(const KeptAddress& wanted, std::function<void(Result<KeptAddress, Diagnostics>)> done);
+  void unreserve(const IpAddress& address, std::function<void(Result<KeptAddress, Diagnostics>)> done);
+  void write_reservation(KeptAddress kept, bool is_kept, std::function<void(Result<KeptAddress, Diagnostics>)> done);
   void stop(std::function<void()> done);
 
   void open_links(const Config& config);
@@ -123,6 +128,8 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   LeaseStore store;
   runtime::TimerQueue timers;
   LeaseClock time;
+  Config files;                      ///< as configured
+  std::vector<KeptAddress> by_hand;  ///< beside it
   std::optional<Responder> responder;
   std::vector<Link> links;  // one per subnet, in its order
   ServerStats stats;
@@ -130,7 +137,8 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   std::optional<std::pair<Responder::Time, runtime::TimerQueue::Id>> armed;
   bool is_disk_good = true;
   bool is_running = false;
-  bool is_importing = false;           ///< no client is dealt with until it is on disk
+  bool is_importing = false;  ///< no client is dealt with until it is on disk
+  bool is_reserving = false;
   std::unique_ptr<dhcp6::Service> v6;  // none where no IPv6 network is served; last, since it uses the others
 };
 
@@ -139,8 +147,13 @@ void Server::Impl::start(Config config) {
   open_links(config);
   v6 = dhcp6::Service::open(service_host(), config);
   StoredLeases stored = store.open(options.database, config.subnets, time.now());
-  if (v6) v6->restore(std::move(stored.leases6), stored.unreadable6);
-  responder.emplace(std::move(config));
+  by_hand = std::move(stored.reservations);
+  files = std::move(config);
+  responder.emplace(with_kept(files, by_hand));
+  if (v6) {
+    v6->replace(responder->config());
+    v6->restore(std::move(stored.leases6), stored.unreadable6);
+  }
   restore(stored);
   is_running = true;
   for (std::size_t link = 0; link < links.size(); ++link) {
@@ -214,8 +227,14 @@ Config Server::Impl::prepare(Config config) const {
 }
 
 void Server::Impl::adopt(Config prepared) {
-  if (v6) v6->replace(prepared);
-  responder->replace(std::move(prepared));
+  files = std::move(prepared);
+  use_reservations();
+}
+
+void Server::Impl::use_reservations() {
+  Config merged = with_kept(files, by_hand);
+  if (v6) v6->replace(merged);
+  responder->replace(std::move(merged));
   arm();
 }
 
@@ -287,6 +306,7 @@ std::optional<Diagnostics> Server::Impl::reason_to_refuse_changes() const {
   if (!is_running) return one_problem("not-running", "DHCP is not running");
   if (is_importing)
     return one_problem("lease-import-under-way", "leases are being imported; try again when that is done");
+  if (is_reserving) return one_problem("lease-import-under-way", "a reservation is being written; try again");
   if (!store.has_room()) return one_problem("lease-not-stored", "too much is waiting for the disk; try again");
   return std::nullopt;
 }
@@ -370,6 +390,45 @@ void Server::Impl::release(const IpAddress& address, std::function<void(Result<E
           if (result) return done(not_stored(result));
           done(ended);
         });
+}
+
+void Server::Impl::reserve(const KeptAddress& wanted, std::function<void(Result<KeptAddress, Diagnostics>)> done) {
+  if (auto why = reason_to_refuse_changes()) return done(*std::move(why));
+  auto kept = check_kept(files, by_hand, wanted);
+  if (!kept) return done(std::move(kept));
+  write_reservation(std::move(*kept), true, std::move(done));
+}
+
+void Server::Impl::unreserve(const IpAddress& address, std::function<void(Result<KeptAddress, Diagnostics>)> done) {
+  if (auto why = reason_to_refuse_changes()) return done(*std::move(why));
+  auto kept = find_kept(files, by_hand, address);
+  if (!kept) return done(std::move(kept));
+  write_reservation(std::move(*kept), false, std::move(done));
+}
+
+/// It counts once it is on disk; whoever gets the address until then has a lease as any other.
+void Server::Impl::write_reservation(KeptAddress kept, bool is_kept,
+                                     std::function<void(Result<KeptAddress, Diagnostics>)> done) {
+  const auto work = [kept, is_kept](LeaseDatabase::Transaction& transaction) {
+    if (is_kept)
+      transaction.put(kept);
+    else
+      transaction.erase_reservation(kept.address);
+  };
+  is_reserving = true;
+  store.put(work, [weak = weak_from_this(), kept, is_kept, done = std::move(done)](error_code result) {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->is_reserving = false;
+    self->set_healthy(!result, result);
+    if (result) return done(not_stored(result));
+    std::erase_if(self->by_hand, [&](const KeptAddress& other) { return other.address == kept.address; });
+    if (is_kept) self->by_hand.push_back(kept);
+    self->use_reservations();
+    self->options.log.info(is_kept ? "address reserved by hand" : "reservation by hand removed",
+                           {{"address", kept.address.to_string()}, {"subnet", kept.subnet}});
+    done(kept);
+  });
 }
 
 void Server::Impl::set_healthy(bool is_good, error_code why) {
@@ -511,6 +570,18 @@ void Server::import_leases(const LeaseList& list, std::function<void(Result<Leas
 
 void Server::release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done) {
   impl_->release(address, std::move(done));
+}
+
+void Server::reserve(const KeptAddress& wanted, std::function<void(Result<KeptAddress, Diagnostics>)> done) {
+  impl_->reserve(wanted, std::move(done));
+}
+
+void Server::unreserve(const IpAddress& address, std::function<void(Result<KeptAddress, Diagnostics>)> done) {
+  impl_->unreserve(address, std::move(done));
+}
+
+std::vector<KeptAddress> Server::reservations() const {
+  return all_kept(impl_->files, impl_->by_hand);
 }
 
 void Server::stop(std::function<void()> done) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "dhcp/kept_addresses.hpp"
 #include "dhcp/lease_database.hpp"
 #include "dhcp/lease_import.hpp"
 
@@ -39,6 +40,7 @@ struct StoppedServer::Impl {
 
   void start(Config config);
   void read_leases6();
+  void use_reservations();
   [[nodiscard]] std::chrono::sys_seconds now() const {
     return std::chrono::floor<std::chrono::seconds>(clock.system_now());
   }
@@ -50,6 +52,8 @@ struct StoppedServer::Impl {
   std::optional<dhcp6::Responder> responder6;  ///< none where no IPv6 network is known
   std::vector<dhcp6::Lease> leases6;
   std::vector<std::string> problems;
+  Config files;
+  std::vector<KeptAddress> by_hand;
 };
 
 void StoppedServer::Impl::start(Config config) {
@@ -60,7 +64,9 @@ void StoppedServer::Impl::start(Config config) {
     responder6->restore(stored.leases6, now());
   }
   leases6 = std::move(stored.leases6);
-  responder.emplace(std::move(config));
+  by_hand = std::move(stored.reservations);
+  files = std::move(config);
+  responder.emplace(with_kept(files, by_hand));
   // Of two leases of one client the older ends: a server that starts says so to the database again.
   for (std::size_t i = 0; i < stored.by_subnet.size(); ++i)
     static_cast<void>(responder->restore(i, std::move(stored.by_subnet[i]), now()));
@@ -68,6 +74,12 @@ void StoppedServer::Impl::start(Config config) {
 
 void StoppedServer::Impl::read_leases6() {
   leases6 = database.load(responder->config().subnets, now()).leases6;
+}
+
+void StoppedServer::Impl::use_reservations() {
+  Config merged = with_kept(files, by_hand);
+  if (responder6) responder6->replace({merged.subnets6, {}, no_duid()});
+  responder->replace(std::move(merged));
 }
 
 void StoppedServer::Impl::write(const std::vector<LeaseChange>& changes, const std::vector<dhcp6::Lease>& changed6) {
@@ -155,6 +167,40 @@ Result<EndedLease, Diagnostics> StoppedServer::release(const IpAddress& address)
   if (impl_->responder6 && address.is_v6()) static_cast<void>(impl_->responder6->end(address.v6(), impl_->now()));
   impl_->read_leases6();
   return ended;
+}
+
+Result<KeptAddress, Diagnostics> StoppedServer::reserve(const KeptAddress& wanted) {
+  auto kept = check_kept(impl_->files, impl_->by_hand, wanted);
+  if (!kept) return kept;
+  try {
+    LeaseDatabase::Transaction transaction(impl_->database);
+    transaction.put(*kept);
+    transaction.commit();
+  } catch (const sqlite::Error& error) {
+    return not_stored(error);
+  }
+  impl_->by_hand.push_back(*kept);
+  impl_->use_reservations();
+  return kept;
+}
+
+Result<KeptAddress, Diagnostics> StoppedServer::unreserve(const IpAddress& address) {
+  auto kept = find_kept(impl_->files, impl_->by_hand, address);
+  if (!kept) return kept;
+  try {
+    LeaseDatabase::Transaction transaction(impl_->database);
+    transaction.erase_reservation(address);
+    transaction.commit();
+  } catch (const sqlite::Error& error) {
+    return not_stored(error);
+  }
+  std::erase_if(impl_->by_hand, [&](const KeptAddress& other) { return other.address == address; });
+  impl_->use_reservations();
+  return kept;
+}
+
+std::vector<KeptAddress> StoppedServer::reservations() const {
+  return all_kept(impl_->files, impl_->by_hand);
 }
 
 }  // namespace hcpnet::dhcp

@@ -105,6 +105,40 @@ void release_lease(Stack::Impl& stack, const HttpRequest& request, HttpReply rep
   });
 }
 
+HttpResponse reservations(Stack::Impl& stack) {
+  Json all = Json::array();
+  if (stack.dhcp)
+    for (const dhcp::KeptAddress& kept : stack.dhcp->reservations()) all.push_back(to_json(kept));
+  return json_response({{"reservations", std::move(all)}});
+}
+
+void reserve(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
+  const auto parameter = [&](const char* key) {
+    const auto found = request.query.find(key);
+    return found == request.query.end() ? std::string() : found->second;
+  };
+  const auto address = parse_ip_address(parameter("address"));
+  if (!address) return reply(problem(400, "address: an address is needed"));
+  const auto answer = [reply](const char* key) {
+    return [reply, key](const Result<dhcp::KeptAddress, Diagnostics>& result) {
+      reply(result ? json_response({{key, to_json(*result)}}) : refusal(result.error()));
+    };
+  };
+  if (request.path == "/leases/unreserve") return stack.unreserve_address(*address, answer("unreserved"));
+  dhcp::KeptAddress wanted;
+  wanted.address = *address;
+  wanted.host_name = parameter("hostName");
+  if (const std::string mac = parameter("mac"); !mac.empty()) {
+    wanted.mac = parse_mac_address(mac);
+    if (!wanted.mac) return reply(problem(400, "mac: not a hardware address"));
+  }
+  if (const std::string duid = parameter("duid"); !duid.empty()) {
+    wanted.duid = dhcp6::parse_duid(duid);
+    if (!wanted.duid) return reply(problem(400, "duid: not a DUID"));
+  }
+  stack.reserve_address(wanted, answer("reserved"));
+}
+
 HttpResponse zones(Stack::Impl& stack) {
   Json all = Json::array();
   for (const StackZone& zone : stack.zones()) all.push_back(to_json(zone));
@@ -208,6 +242,7 @@ HttpResponse admin_page(Stack::Impl& stack, const HttpRequest& request) {
     if (request.path == "/status") return json_response(status(stack));
     if (request.path == "/leases") return leases(stack, request);
     if (request.path == "/leases/export") return lease_file(stack);
+    if (request.path == "/leases/reservations") return reservations(stack);
     if (request.path == "/zones") return zones(stack);
     if (request.path == "/routes") return routes(stack, request);
   }
@@ -226,6 +261,7 @@ void answer_admin(Stack::Impl& stack, const HttpRequest& request, HttpReply repl
   if (request.path == "/reload") change = reload;
   if (request.path == kImportLeasesPage) change = import_leases;
   if (request.path == "/leases/release") change = release_lease;
+  if (request.path == "/leases/reserve" || request.path == "/leases/unreserve") change = reserve;
   if (request.path == "/leases/events") return lease_events(stack, request, std::move(reply));
   if (change == nullptr) return reply(admin_page(stack, request));
   if (request.method != "POST") return reply(problem(405, "a change is a POST"));

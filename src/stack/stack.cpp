@@ -98,6 +98,24 @@ void Stack::release_lease(const IpAddress& address, std::function<void(Result<dh
   });
 }
 
+void Stack::reserve_address(dhcp::KeptAddress wanted,
+                            std::function<void(Result<dhcp::KeptAddress, Diagnostics>)> done) {
+  start_call([weak = std::weak_ptr(impl_), wanted = std::move(wanted), done = std::move(done)] {
+    if (const auto impl = weak.lock()) impl->reserve_address(wanted, done);
+  });
+}
+
+void Stack::unreserve_address(const IpAddress& address,
+                              std::function<void(Result<dhcp::KeptAddress, Diagnostics>)> done) {
+  start_call([weak = std::weak_ptr(impl_), address, done = std::move(done)] {
+    if (const auto impl = weak.lock()) impl->unreserve_address(address, done);
+  });
+}
+
+std::vector<dhcp::KeptAddress> Stack::reservations() const {
+  return call([](Impl& impl) { return impl.dhcp ? impl.dhcp->reservations() : std::vector<dhcp::KeptAddress>{}; });
+}
+
 /// Begins `work` where the state lives, without waiting.
 void Stack::start_call(std::function<void()> work) {
   if (!thread_ || thread_->io.get_executor().running_in_this_thread() || !thread_->post(work)) work();

@@ -77,6 +77,9 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   /// The same for a lease file of our own, which is read on a thread beside the one that serves.
   void import_leases(std::string file, std::string text, LeasesImported done);
   void release_lease(const IpAddress& address, const std::function<void(Result<dhcp::EndedLease, Diagnostics>)>& done);
+  using AddressKept = std::function<void(Result<dhcp::KeptAddress, Diagnostics>)>;
+  void reserve_address(const dhcp::KeptAddress& wanted, const AddressKept& done);
+  void unreserve_address(const IpAddress& address, const AddressKept& done);
 
   // stack_inspect.cpp
   /// What keeps clients from being served well.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leases that people import or end.
+// Leases and reservations as people handle them.
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
@@ -48,6 +48,16 @@ void Stack::Impl::release_lease(const IpAddress& address,
                                 const std::function<void(Result<dhcp::EndedLease, Diagnostics>)>& done) {
   if (!dhcp) return done(no_dhcp());
   dhcp->release(address, done);
+}
+
+void Stack::Impl::reserve_address(const dhcp::KeptAddress& wanted, const AddressKept& done) {
+  if (!dhcp) return done(no_dhcp());
+  dhcp->reserve(wanted, done);
+}
+
+void Stack::Impl::unreserve_address(const IpAddress& address, const AddressKept& done) {
+  if (!dhcp) return done(no_dhcp());
+  dhcp->unreserve(address, done);
 }
 
 }  // namespace hcpnet

@@ -64,6 +64,15 @@ Json to_json(const dhcp::EndedLease& ended) {
   return ended.lease ? to_json(*ended.lease) : to_json(ended.lease6.value());
 }
 
+Json to_json(const dhcp::KeptAddress& kept) {
+  return {{"address", kept.address.to_string()},
+          {"mac", kept.mac ? kept.mac->to_string() : ""},
+          {"duid", kept.duid ? kept.duid->to_string() : ""},
+          {"hostName", printable(kept.host_name)},
+          {"subnet", kept.subnet},
+          {"byHand", kept.is_by_hand}};
+}
+
 Json to_json(const LeaseFeed::Event& event) {
   return std::visit(
       [&](const auto& what) {

@@ -171,6 +171,37 @@ def test_the_form_of_the_list(hcpnet: Hcpnet) -> None:
 
 
 
+@pytest.mark.parametrize("runs", [True, False])
+def test_reserve(hcpnet: Hcpnet, runs: bool) -> None:
+    hcpnet.up()
+    if not runs:
+        stop(hcpnet)
+    state = ("--state-dir", str(hcpnet.state))
+    words = ("leases", "reserve", "127.83.0.107")
+    done = hcpnet(*words, "--mac", "02:00:00:00:00:01", "--host-name", "web", *state)
+    assert (done.returncode, done.stdout) == (0, "127.83.0.107 is kept for 02:00:00:00:00:01\n"), done.stderr
+    [kept] = hcpnet.ask("leases", "reserve")["reservations"]
+    assert (kept["address"], kept["hostName"], kept["subnet"]) == ("127.83.0.107", "web", "hcp/vlan")
+    assert kept["byHand"] is True
+    lines = hcpnet("leases", "reserve", *state).stdout.splitlines()
+    assert lines[1].split() == ["127.83.0.107", "02:00:00:00:00:01", "hand", "hcp/vlan", "web"]
+    for address, mac, code in (
+        ("127.83.0.107", "02:00:00:00:00:02", "lease-reserved"),
+        ("127.83.0.108", "02:00:00:00:00:01", "lease-reserved"),
+        ("127.83.0.0", "02:00:00:00:00:02", "lease-own-address"),
+        ("192.0.2.1", "02:00:00:00:00:02", "lease-foreign-network"),
+        ("127.83.0.108", "03:00:00:00:00:02", "lease-bad-value"),
+    ):
+        refused = hcpnet("leases", "reserve", address, "--mac", mac, *state)
+        assert (refused.returncode, code in refused.stderr) == (1, True), refused.stderr
+    for wrong in (("nowhere", "--mac", "02:00:00:00:00:01"), ("127.83.0.109",), ("--remove",), ("127.83.0.109", "--mac", "x")):
+        assert hcpnet("leases", "reserve", *wrong, *state).returncode == 2, wrong
+    removed = hcpnet(*words, "--remove", *state)
+    assert removed.stdout == "127.83.0.107 is no longer kept for 02:00:00:00:00:01\n"
+    again = hcpnet(*words, "--remove", *state)
+    assert (again.returncode, "lease-not-found" in again.stderr) == (1, True)
+
+
 def test_watch_tells_what_happens(hcpnet: Hcpnet) -> None:
     hcpnet.up()
     words = [hcpnet.command, "leases", "watch", "--state-dir", str(hcpnet.state), "-o"]

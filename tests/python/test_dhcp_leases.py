@@ -107,6 +107,29 @@ def test_a_stack_takes_leases_over_and_ends_them(vlan: Vlan) -> None:
     assert all(event.lease6 is None for event in events)
 
 
+def test_an_address_is_kept_for_a_client(vlan: Vlan) -> None:
+    with hcpnet.Stack(**vlan.options()) as stack:
+        kept = stack.reserve_address("127.81.1.107", mac=MAC, host_name="web")
+        assert (kept.address, kept.mac, kept.duid) == (IPv4Address("127.81.1.107"), MAC, None)
+        assert (kept.host_name, kept.subnet, kept.is_by_hand) == ("web", "hcp/vlan", True)
+        assert take_lease(bound(stack, "dhcp", 67), bytes.fromhex("020000000001")) == "127.81.1.107"
+        for refused in ("127.81.1.107", "127.81.1.2", "192.0.2.1"):
+            with pytest.raises(hcpnet.SpecError):
+                stack.reserve_address(refused, mac="02:00:00:00:00:09")
+        with pytest.raises(ValueError, match="DUID"):
+            stack.reserve_address("127.81.1.108", duid="x")
+    with dhcp.StoppedServer(vlan.folder / "leases.db", files=[vlan.file]) as stopped:
+        assert [str(kept.address) for kept in stopped.reservations()] == ["127.81.1.107"]
+        stopped.unreserve("127.81.1.107")
+        stopped.reserve("127.81.1.108", mac=MAC)
+    with hcpnet.Stack(**vlan.options()) as stack:
+        assert [str(kept.address) for kept in stack.reservations()] == ["127.81.1.108"]
+        assert stack.unreserve_address("127.81.1.108").mac == MAC
+        assert stack.reservations() == []
+        with pytest.raises(hcpnet.SpecError):
+            stack.unreserve_address("127.81.1.108")
+
+
 def test_a_stopped_server_has_its_leases(vlan: Vlan) -> None:
     database = vlan.folder / "leases.db"
     with pytest.raises(RuntimeError, match="is not there"):

@@ -2,6 +2,7 @@
 """Leases, lease files and counters of DHCP."""
 
 from hcpnet._core.dhcp import (
+    KeptAddress,
     Lease,
     LeaseEvent,
     LeaseEventKind,
@@ -21,6 +22,7 @@ from hcpnet._core.dhcp import (
 )
 
 __all__ = [
+    "KeptAddress",
     "Lease",
     "LeaseEvent",
     "LeaseEventKind",

@@ -12,9 +12,9 @@
 
 #include "bind.hpp"
 #include "casters.hpp"
-#include "ended_lease.hpp"
 #include "errors.hpp"
 #include "interpreter_end.hpp"
+#include "lease_arguments.hpp"
 
 namespace py = pybind11;
 
@@ -97,6 +97,15 @@ Args:
     networks (Sequence[str | IPv4Network | IPv6Network]): those whose leases stay.
 Returns:
     int: how many leases were left out.)doc");
+  py::class_<KeptAddress>(m, "KeptAddress", "An address that is kept for one client.")
+      .def_readonly("address", &KeptAddress::address, "IPv4Address | IPv6Address.")
+      .def_readonly("mac", &KeptAddress::mac, "str | None: of the client.")
+      .def_property_readonly(
+          "duid", [](const KeptAddress& k) { return k.duid ? std::optional(k.duid->to_string()) : std::nullopt; },
+          "str | None: of the client, for an IPv6 address.")
+      .def_readonly("host_name", &KeptAddress::host_name, "str: may be empty.")
+      .def_readonly("subnet", &KeptAddress::subnet, "str: the Infra or DHCPServer, \"namespace/name\".")
+      .def_readonly("is_by_hand", &KeptAddress::is_by_hand, "bool: not of the files.");
   py::class_<LeaseImport>(m, "LeaseImport", "What came of leases that were taken over.")
       .def_readonly("imported", &LeaseImport::imported, "int: ours from now on.")
       .def_readonly("unchanged", &LeaseImport::unchanged, "int: known already, for as long or longer.")
@@ -185,8 +194,7 @@ Raises:
     RuntimeError: the database is missing, damaged, of another network or version, or in use.)doc")
       .def("__enter__", [](py::object self) { return self; })
       .def(
-          "__exit__",
-          [](StoppedServerOwner& s, const py::object&, const py::object&, const py::object&) { s.close(); },
+          "__exit__", [](StoppedServerOwner& s, const py::object&, const py::object&, const py::object&) { s.close(); },
           py::arg("kind"), py::arg("error"), py::arg("traceback"))
       .def("close", &StoppedServerOwner::close, "Let go of the database. Idempotent.")
       .def(
@@ -220,8 +228,7 @@ Raises:
       .def(
           "release",
           [](StoppedServerOwner& s, const IpAddress& address) {
-            const EndedLease ended =
-                s.with([&](StoppedServer& server) { return server.release(address).value(); });
+            const EndedLease ended = s.with([&](StoppedServer& server) { return server.release(address).value(); });
             return ended_lease(ended);
           },
           py::arg("address"), R"doc(End the lease on an address, or let a declined address rest no longer.
@@ -231,7 +238,26 @@ Args:
 Returns:
     Lease | dhcp6.Lease: as it ended.
 Raises:
-    SpecError: there is none.)doc");
+    SpecError: there is none.)doc")
+      .def(
+          "reserve",
+          [](StoppedServerOwner& s, const IpAddress& address, std::optional<MacAddress> mac,
+             const std::optional<std::string>& duid, std::string host_name) {
+            const KeptAddress wanted = kept_address(address, mac, duid, std::move(host_name));
+            return s.with([&](StoppedServer& server) { return server.reserve(wanted).value(); });
+          },
+          py::arg("address"), py::kw_only(), py::arg("mac") = py::none(), py::arg("duid") = py::none(),
+          py::arg("host_name") = "", kReserveDoc)
+      .def(
+          "unreserve",
+          [](StoppedServerOwner& s, const IpAddress& address) {
+            return s.with([&](StoppedServer& server) { return server.unreserve(address).value(); });
+          },
+          py::arg("address"), kUnreserveDoc)
+      .def(
+          "reservations",
+          [](StoppedServerOwner& s) { return s.with([](StoppedServer& server) { return server.reservations(); }); },
+          "list[KeptAddress]: of the files and by hand, ordered by address.");
 }
 
 }  // namespace

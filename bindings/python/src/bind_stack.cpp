@@ -3,14 +3,14 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include <hcpnet/stack.hpp>
 #include <future>
+#include <hcpnet/stack.hpp>
 #include <hcpnet/stack/files.hpp>
 
 #include "bind.hpp"
 #include "casters.hpp"
-#include "ended_lease.hpp"
 #include "errors.hpp"
+#include "lease_arguments.hpp"
 #include "sources.hpp"
 #include "stack_owner.hpp"
 #include "text.hpp"
@@ -283,6 +283,36 @@ Returns:
     dhcp.Lease | dhcp6.Lease: as it ended, on disk.
 Raises:
     SpecError: there is none.)doc")
+      .def(
+          "reserve_address",
+          [](StackOwner& s, const IpAddress& address, std::optional<MacAddress> mac,
+             const std::optional<std::string>& duid, std::string host_name) {
+            const PythonCall call;
+            const dhcp::KeptAddress wanted = kept_address(address, mac, duid, std::move(host_name));
+            return s
+                .with([&](Stack& stack) {
+                  return wait_for<dhcp::KeptAddress>(
+                      [&](auto done) { stack.reserve_address(wanted, std::move(done)); });
+                })
+                .value();
+          },
+          py::arg("address"), py::kw_only(), py::arg("mac") = py::none(), py::arg("duid") = py::none(),
+          py::arg("host_name") = "", kReserveDoc)
+      .def(
+          "unreserve_address",
+          [](StackOwner& s, const IpAddress& address) {
+            const PythonCall call;
+            return s
+                .with([&](Stack& stack) {
+                  return wait_for<dhcp::KeptAddress>(
+                      [&](auto done) { stack.unreserve_address(address, std::move(done)); });
+                })
+                .value();
+          },
+          py::arg("address"), kUnreserveDoc)
+      .def(
+          "reservations", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.reservations(); }); },
+          "list[dhcp.KeptAddress]: of the files and by hand, ordered by address.")
       .def(
           "zones", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.zones(); }); },
           "list[StackZone]: one per view and zone.")

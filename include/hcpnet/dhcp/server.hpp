@@ -5,6 +5,7 @@
 #include <functional>
 #include <hcpnet/clock.hpp>
 #include <hcpnet/dhcp/config.hpp>
+#include <hcpnet/dhcp/kept_address.hpp>
 #include <hcpnet/dhcp/lease.hpp>
 #include <hcpnet/dhcp/lease_file.hpp>
 #include <hcpnet/dhcp/lease_import.hpp>
@@ -96,6 +97,14 @@ class Server {
   /// Ends the lease on an address, or lets a declined address rest no longer; `done` is called once that is on disk.
   /// Its client keeps using the address until it asks again: see to it that it doesn't.
   void release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done);
+  /// Keeps an address for a client from now on, beside the reservations of the configuration, which win where the two
+  /// disagree. It is in the database, and synced, when `done` is called. Whoever has a lease on the address keeps it
+  /// until it ends, and can't renew it.
+  void reserve(const KeptAddress& wanted, std::function<void(Result<KeptAddress, Diagnostics>)> done);
+  /// Ends what reserve() made.
+  void unreserve(const IpAddress& address, std::function<void(Result<KeptAddress, Diagnostics>)> done);
+  /// Of the configuration and by hand, ordered by address.
+  [[nodiscard]] std::vector<KeptAddress> reservations() const;
   /// Stops reading, finishes what waits for the disk, calls `done`.
   void stop(std::function<void()> done);
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <hcpnet/clock.hpp>
 #include <hcpnet/dhcp/config.hpp>
+#include <hcpnet/dhcp/kept_address.hpp>
 #include <hcpnet/dhcp/lease.hpp>
 #include <hcpnet/dhcp/lease_file.hpp>
 #include <hcpnet/dhcp/lease_import.hpp>
@@ -40,6 +41,10 @@ class StoppedServer {
   Result<LeaseImport, Diagnostics> import_leases(const LeaseList& list);
   /// As Server::release().
   Result<EndedLease, Diagnostics> release(const IpAddress& address);
+  /// As those of Server. Without a configuration there are those made by hand alone.
+  Result<KeptAddress, Diagnostics> reserve(const KeptAddress& wanted);
+  Result<KeptAddress, Diagnostics> unreserve(const IpAddress& address);
+  [[nodiscard]] std::vector<KeptAddress> reservations() const;
 
  private:
   struct Impl;

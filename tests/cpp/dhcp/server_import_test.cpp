@@ -45,9 +45,8 @@ LeaseList list_of(std::vector<ListedLease> leases) {
 /// Called and not waited for.
 std::shared_future<Imported> start_import(ServerThread& server, const LeaseList& list) {
   auto outcome = std::make_shared<std::promise<Imported>>();
-  server.run([&](Server& s) {
-    s.import_leases(list, [outcome](Imported result) { outcome->set_value(std::move(result)); });
-  });
+  server.run(
+      [&](Server& s) { s.import_leases(list, [outcome](Imported result) { outcome->set_value(std::move(result)); }); });
   return outcome->get_future().share();
 }
 Imported import(ServerThread& server, const LeaseList& list) {
@@ -81,8 +80,8 @@ TEST_F(DhcpServerImport, ImportedLeasesAreServedAndSurviveARestart) {
     EXPECT_EQ(client.lease(test_mac(8)), Ipv4(127, 1, 0, 3));
     server.stop();
   }
-  EXPECT_EQ(events, (std::vector<std::string>{"bound 127.1.0.1", "bound 127.1.0.3", "bound 127.1.0.2",
-                                              "renewed 127.1.0.3"}));
+  EXPECT_EQ(events,
+            (std::vector<std::string>{"bound 127.1.0.1", "bound 127.1.0.3", "bound 127.1.0.2", "renewed 127.1.0.3"}));
   ServerThread server(path_);
   const LoopbackClient client(server.port());
   EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 1, 0, 4));
@@ -156,6 +155,79 @@ TEST_F(DhcpServerImport, AnEndedLeaseIsFreeAlsoAfterARestart) {
   const StoppedServer stopped(path_);
   ASSERT_EQ(stopped.leases().size(), 1U);
   EXPECT_EQ(stopped.leases()[0].state, LeaseState::released);
+}
+
+using Kept = Result<KeptAddress, Diagnostics>;
+
+KeptAddress kept(const IpAddress& address, unsigned mac) {
+  KeptAddress out;
+  out.address = address;
+  out.mac = test_mac(mac);
+  return out;
+}
+Kept reserve(ServerThread& server, const KeptAddress& wanted) {
+  std::promise<Kept> outcome;
+  server.run([&](Server& s) { s.reserve(wanted, [&](Kept result) { outcome.set_value(std::move(result)); }); });
+  return outcome.get_future().get();
+}
+Kept unreserve(ServerThread& server, const IpAddress& address) {
+  std::promise<Kept> outcome;
+  server.run([&](Server& s) { s.unreserve(address, [&](Kept result) { outcome.set_value(std::move(result)); }); });
+  return outcome.get_future().get();
+}
+
+TEST_F(DhcpServerImport, AnAddressIsKeptForOneClientAlsoAfterARestart) {
+  {
+    ServerThread server(path_);
+    const LoopbackClient client(server.port());
+    const auto reserved = reserve(server, kept(Ipv4(127, 1, 0, 1), 7));
+    ASSERT_TRUE(reserved) << reserved.error().to_string();
+    EXPECT_EQ(reserved->subnet, "test/loopback");
+    EXPECT_TRUE(reserved->is_by_hand);
+    EXPECT_EQ(client.lease(test_mac(1)), Ipv4(127, 1, 0, 2));
+    server.run([](Server& s) { s.replace(test::loopback_config()); });
+    EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 1, 0, 3)) << "a reload forgets no reservation";
+    server.stop();
+  }
+  ServerThread server(path_);
+  const LoopbackClient client(server.port());
+  EXPECT_EQ(client.lease(test_mac(3)), Ipv4(127, 1, 0, 4));
+  EXPECT_EQ(client.lease(test_mac(7)), Ipv4(127, 1, 0, 1));
+  ASSERT_TRUE(unreserve(server, Ipv4(127, 1, 0, 1)));
+  EXPECT_TRUE(server.run([](Server& s) { return s.reservations(); }).empty());
+  ASSERT_TRUE(release(server, Ipv4(127, 1, 0, 1)));
+  EXPECT_EQ(client.ask(test::select(test_mac(8), kServer, Ipv4(127, 1, 0, 1)))->type(), 5) << "anybody's again";
+}
+
+TEST_F(DhcpServerImport, TheFilesWinOverReservationsByHand) {
+  Config config = test::loopback_config();
+  {
+    ServerThread server(path_);
+    ASSERT_TRUE(reserve(server, kept(Ipv4(127, 1, 0, 9), 7)));
+    config.subnets[0].reservations = {{test_mac(8), Ipv4(127, 1, 0, 9), "web"}};
+    server.run([&](Server& s) { s.replace(config); });
+    const LoopbackClient client(server.port());
+    EXPECT_EQ(client.lease(test_mac(7)), Ipv4(127, 1, 0, 1));
+    EXPECT_EQ(client.lease(test_mac(8)), Ipv4(127, 1, 0, 9));
+    EXPECT_EQ(server.run([](Server& s) { return s.reservations(); }).size(), 2U);
+    const auto refused = reserve(server, kept(Ipv4(127, 1, 0, 10), 8));
+    EXPECT_THAT(refused.error().to_string(),
+                HasSubstr("127.1.0.9 is reserved for " + test_mac(8).to_string() + " by the files"));
+    ASSERT_TRUE(unreserve(server, Ipv4(127, 1, 0, 9)));
+    EXPECT_THAT(unreserve(server, Ipv4(127, 1, 0, 9)).error().to_string(), HasSubstr("reserved by the files"));
+    server.stop();
+  }
+}
+
+TEST_F(DhcpServerImport, AReservationThatIsNotOnDiskIsNone) {
+  test::VolatileDisk disk;
+  ServerThread server(path_);
+  disk.fail_writes(SQLITE_FULL);
+  EXPECT_THAT(reserve(server, kept(Ipv4(127, 1, 0, 1), 7)).error().to_string(), HasSubstr("lease-not-stored"));
+  EXPECT_TRUE(server.run([](Server& s) { return s.reservations(); }).empty());
+  disk.fail_writes(0);
+  const LoopbackClient client(server.port());
+  EXPECT_EQ(client.lease(test_mac(1)), Ipv4(127, 1, 0, 1));
 }
 
 TEST_F(DhcpServerImport, AServerThatStopsRefuses) {

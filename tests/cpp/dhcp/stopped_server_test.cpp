@@ -101,7 +101,9 @@ TEST_F(StoppedServerTest, TheDatabaseTellsItsNetworks) {
 }
 
 TEST_F(StoppedServerTest, ALeaseIsEnded) {
-  { ASSERT_TRUE(StoppedServer(path_, config6()).import_leases(some_leases())); }
+  {
+    ASSERT_TRUE(StoppedServer(path_, config6()).import_leases(some_leases()));
+  }
   {
     StoppedServer stopped(path_);  // whose IPv6 networks nobody names
     EXPECT_EQ(stopped.release(Ipv4(127, 1, 0, 5)).value().lease.value().mac, test_mac(5));
@@ -152,6 +154,56 @@ TEST_F(StoppedServerTest, AFolderWithoutADatabaseIsToldSo) {
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
+KeptAddress kept6(const char* address, const char* duid) {
+  KeptAddress out;
+  out.address = *parse_ipv6(address);
+  out.duid = dhcp6::parse_duid(duid);
+  out.host_name = "vm";
+  return out;
+}
+
+TEST_F(StoppedServerTest, AnAddressIsKeptForOneClient) {
+  {
+    StoppedServer stopped(path_, config6());
+    ASSERT_TRUE(stopped.reserve(kept6("2001:db8::16", "00:04:cc:dd")));
+    const auto problem = [&](KeptAddress wanted) { return stopped.reserve(wanted).error().items().at(0).code; };
+    EXPECT_EQ(problem(kept6("2001:db8::16", "00:04:ee:ff")), "lease-reserved");
+    EXPECT_EQ(problem(kept6("2001:db8::17", "00:04:cc:dd")), "lease-reserved");
+    EXPECT_EQ(problem(kept6("2001:db8::", "00:04:ee:ff")), "lease-own-address");
+    EXPECT_EQ(problem(kept6("2001:db8:1::", "00:04:ee:ff")), "lease-foreign-network");
+    EXPECT_EQ(problem(kept6("2001:db8::17", "none")), "lease-bad-value");
+    KeptAddress both = kept6("2001:db8::17", "00:04:ee:ff");
+    both.mac = test_mac(1);
+    EXPECT_EQ(problem(both), "lease-bad-value");
+    KeptAddress odd_name = kept6("2001:db8::17", "00:04:ee:ff");
+    odd_name.host_name = "two.labels";
+    EXPECT_EQ(problem(odd_name), "lease-bad-value");
+    KeptAddress v4 = both;
+    v4.address = Ipv4(127, 1, 0, 5);
+    v4.mac.reset();
+    EXPECT_EQ(problem(v4), "lease-bad-value") << "DHCPv4 knows no DUID";
+  }
+  StoppedServer stopped(path_, config6());
+  ASSERT_EQ(stopped.reservations().size(), 1U);
+  EXPECT_EQ(stopped.reservations()[0].duid, dhcp6::parse_duid("00:04:cc:dd"));
+  EXPECT_EQ(stopped.reservations()[0].subnet, "test/loopback");
+  EXPECT_EQ(stopped.unreserve(*parse_ipv6("2001:db8::16")).value().host_name, "vm");
+  EXPECT_FALSE(stopped.unreserve(*parse_ipv6("2001:db8::16")));
+}
+
+TEST_F(StoppedServerTest, ARowThatIsNoReservationIsReported) {
+  {
+    ASSERT_TRUE(StoppedServer(path_, config6()).reserve(kept6("2001:db8::16", "00:04:cc:dd")));
+  }
+  sqlite::Connection(path_).run(
+      "INSERT INTO reservation VALUES(x'7f010005', x'', x'', ''), (x'7f010006', x'02', x'', ''), (x'7f', "
+      "x'020000000001', x'', ''), (x'7f010007', x'', x'00040102', ''), (x'20010db8000000000000000000000017', x'', "
+      "x'00', '')");
+  const StoppedServer stopped(path_, config6());
+  EXPECT_EQ(stopped.problems().size(), 5U);
+  EXPECT_EQ(stopped.reservations().size(), 1U);
+}
+
 // --- oooi's table
 
 class OooiLeases : public StoppedServerTest {
@@ -168,10 +220,11 @@ class OooiLeases : public StoppedServerTest {
 };
 
 TEST_F(OooiLeases, TheTableIsRead) {
-  make("CREATE TABLE leases4(mac string not null, ip string not null, expiry int, hostname string not null, "
-       "primary key(mac, ip));"
-       "INSERT INTO leases4 VALUES('02:00:00:00:00:01', '127.1.0.5', 1700003600, 'Web.x'),"
-       "('02-00-00-00-00-02', '127.1.0.6', 99999999999, '')");
+  make(
+      "CREATE TABLE leases4(mac string not null, ip string not null, expiry int, hostname string not null, "
+      "primary key(mac, ip));"
+      "INSERT INTO leases4 VALUES('02:00:00:00:00:01', '127.1.0.5', 1700003600, 'Web.x'),"
+      "('02-00-00-00-00-02', '127.1.0.6', 99999999999, '')");
   const auto list = read_oooi_leases(table_);
   ASSERT_TRUE(list) << list.error().to_string();
   ASSERT_EQ(list->leases.size(), 2U);
@@ -184,17 +237,19 @@ TEST_F(OooiLeases, TheTableIsRead) {
 }
 
 TEST_F(OooiLeases, TheTableOfOooiHasNoNames) {
-  make("CREATE TABLE leases4(mac TEXT NOT NULL, ip TEXT NOT NULL, expiry INTEGER, PRIMARY KEY(mac, ip));"
-       "INSERT INTO leases4 VALUES('02:00:00:00:00:01', '127.1.0.5', 1700003600)");
+  make(
+      "CREATE TABLE leases4(mac TEXT NOT NULL, ip TEXT NOT NULL, expiry INTEGER, PRIMARY KEY(mac, ip));"
+      "INSERT INTO leases4 VALUES('02:00:00:00:00:01', '127.1.0.5', 1700003600)");
   EXPECT_EQ(read_oooi_leases(table_).value().leases[0].lease.host_name, "");
 }
 
 TEST_F(OooiLeases, EveryErrorIsReportedWithItsRow) {
-  make("CREATE TABLE leases4(mac, ip, expiry);"
-       "INSERT INTO leases4 VALUES('nobody', '127.1.0.5', 1), ('02:00:00:00:00:01', '::1', 1),"
-       "('02:00:00:00:00:01', '127.1.0.5', 'soon'), ('02:00:00:00:00:01', '127.1.0.5', -1),"
-       "('02:00:00:00:00:01', '127.1.0.5', 1), ('02:00:00:00:00:02', '127.1.0.5', 1),"
-       "(NULL, NULL, NULL), (zeroblob(1000), '127.1.0.5', 1)");
+  make(
+      "CREATE TABLE leases4(mac, ip, expiry);"
+      "INSERT INTO leases4 VALUES('nobody', '127.1.0.5', 1), ('02:00:00:00:00:01', '::1', 1),"
+      "('02:00:00:00:00:01', '127.1.0.5', 'soon'), ('02:00:00:00:00:01', '127.1.0.5', -1),"
+      "('02:00:00:00:00:01', '127.1.0.5', 1), ('02:00:00:00:00:02', '127.1.0.5', 1),"
+      "(NULL, NULL, NULL), (zeroblob(1000), '127.1.0.5', 1)");
   const auto list = read_oooi_leases(table_);
   ASSERT_FALSE(list);
   std::vector<std::uint32_t> rows;
@@ -210,8 +265,9 @@ TEST_F(OooiLeases, WhatIsNoSuchTableIsRefused) {
   make("CREATE TABLE leases4(mac, ip)");
   EXPECT_THAT(problems(), HasSubstr("no column expiry"));
   std::filesystem::remove(table_);
-  make("CREATE VIEW leases4 AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) "
-       "SELECT x AS mac, x AS ip, x AS expiry FROM n");
+  make(
+      "CREATE VIEW leases4 AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) "
+      "SELECT x AS mac, x AS ip, x AS expiry FROM n");
   EXPECT_THAT(problems(), HasSubstr("no table leases4")) << "it would never end";
   std::filesystem::remove(table_);
   make("CREATE TABLE leases4(a, mac AS (a || a), ip, expiry)");
