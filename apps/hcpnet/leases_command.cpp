@@ -3,12 +3,14 @@
 #include "leases_command.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <hcpnet/dhcp/lease_file.hpp>
 #include <hcpnet/dhcp/stopped_server.hpp>
 #include <iomanip>
 #include <iostream>
 #include <memory>
 #include <sstream>
+#include <utility>
 
 #include "admin_output.hpp"
 #include "stack/to_json.hpp"

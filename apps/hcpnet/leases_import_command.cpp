@@ -56,7 +56,7 @@ std::optional<Json> import_into_folder(const Arguments& a, const dhcp::LeaseList
 }
 
 /// The leases that a file has, to the process that runs, or else into the folder.
-int import(const Arguments& a, std::span<const Cidr> networks) {
+int import_file(const Arguments& a, std::span<const Cidr> networks) {
   auto list = read_list(a);
   if (!list) {
     print(list.error());
@@ -126,7 +126,7 @@ void add_leases_import(CLI::App& leases, int& status) {
       }
       networks.push_back(*network);
     }
-    status = import(*a, networks);
+    status = import_file(*a, networks);
   });
 }
 

@@ -291,6 +291,14 @@ void Allocator::confirm(const MacAddress& mac, Ipv4 address) {
   if (record->state == LeaseState::bound) impl_->table.schedule(*record);
 }
 
+void Allocator::confirm(const Lease& lease) {
+  const LeaseRecord* record = impl_->table.find(lease.address);
+  if (record == nullptr && !impl_->is_others(lease.mac, lease.address)) {
+    impl_->table.set_owner(impl_->fill(lease, LeaseState::bound), lease.mac);
+  }
+  confirm(lease.mac, lease.address);
+}
+
 void Allocator::revert(const MacAddress& mac, Ipv4 address, Time now) {
   LeaseRecord* record = impl_->table.find(address);
   const bool is_pending =

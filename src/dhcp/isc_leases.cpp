@@ -80,12 +80,13 @@ class Parser {
   void advance() {
     token_ = lexer_.next();
     if (token_.kind != IscToken::Kind::bad) return;
-    error(token_.line, "lease-syntax", std::string(token_.text), {});
-    token_ = {};  // nothing after it can be trusted
+    error(token_.line, "lease-syntax", token_.text, {});
+    is_broken_ = true;
+    token_ = {};
     token_.line = lexer_.line();
   }
   void error(std::uint32_t line, const char* code, std::string message, std::string_view found) {
-    out_.error(line, code, std::move(message), found);
+    if (!is_broken_) out_.error(line, code, std::move(message), found);
   }
   [[nodiscard]] bool is_word(std::string_view word) const {
     return token_.kind == IscToken::Kind::word && token_.text == word;
@@ -374,6 +375,7 @@ class Parser {
   LeaseListBuilder& out_;
   IscToken token_;
   bool is_inside_ = false;  ///< the braces of a lease or an identity association
+  bool is_broken_ = false;  ///< by a word that is none: what follows from it is not told as well
   bool is_little_endian_ = true;
   std::map<std::string, std::vector<Ipv6>> associations_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kea, memfile: kea-leases4.csv and kea-leases6.csv. What changes is appended, so the last line of an address counts; a
 // valid lifetime of 0 takes the lease away.
+#include <algorithm>
 #include <hcpnet/dhcp/options.hpp>
 
 #include "dhcp/lease_csv.hpp"

@@ -60,10 +60,10 @@ std::string render_kea(std::span<const Lease> leases) {
   SubnetIds subnets;
   for (const Lease& lease : leases) {
     const bool is_declined = lease.state == LeaseState::declined;
-    out += lease.address.to_string() + ',' + (is_declined ? "" : lease.mac.to_string()) + ',' +
-           client_id_of(lease) + ',' + std::to_string(kea_lifetime(lease)) + ',' +
-           std::to_string(seconds_of(lease.expires)) + ',' + std::to_string(subnets.id_of(lease.subnet)) + ",0,0," +
-           label(lease.host_name) + ',' + std::to_string(kea_state(lease.state)) + ",\n";
+    out += lease.address.to_string() + ',' + (is_declined ? "" : lease.mac.to_string()) + ',' + client_id_of(lease) +
+           ',' + std::to_string(kea_lifetime(lease)) + ',' + std::to_string(seconds_of(lease.expires)) + ',' +
+           std::to_string(subnets.id_of(lease.subnet)) + ",0,0," + label(lease.host_name) + ',' +
+           std::to_string(kea_state(lease.state)) + ",\n";
   }
   return out;
 }

@@ -327,7 +327,7 @@ void Responder::settle(const std::vector<LeaseChange>& changes, bool is_durable,
     const bool is_binding = event.kind == LeaseEventKind::bound || event.kind == LeaseEventKind::renewed;
     if (!is_binding) continue;
     if (is_durable) {
-      allocator.confirm(event.lease.mac, event.lease.address);
+      allocator.confirm(event.lease);
     } else {
       allocator.revert(event.lease.mac, event.lease.address, now);
     }
@@ -346,7 +346,7 @@ void Responder::check_import(const LeaseList& list, Time now, Diagnostics& probl
   }
 }
 
-std::vector<LeaseChange> Responder::import(const LeaseList& list, Time now, LeaseImport& outcome) {
+std::vector<LeaseChange> Responder::import_leases(const LeaseList& list, Time now, LeaseImport& outcome) {
   std::vector<LeaseChange> out = expire(now, SIZE_MAX);
   adopt_all(
       list.file, list.leases, now, [&](Ipv4 a) { return impl_->find_subnet(a); },

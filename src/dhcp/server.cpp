@@ -349,8 +349,8 @@ void Server::Impl::import_leases(const LeaseList& list, std::function<void(Resul
   if (problems.has_errors()) return done(std::move(problems));
   LeaseImport outcome;
   Changes changes;
-  changes.v4 = responder->import(list, time.now(), outcome);
-  if (v6) changes.v6 = v6->import(list, time.now(), outcome);
+  changes.v4 = responder->import_leases(list, time.now(), outcome);
+  if (v6) changes.v6 = v6->import_leases(list, time.now(), outcome);
   options.log.info("leases imported", {{"file", list.file},
                                        {"imported", std::to_string(outcome.imported)},
                                        {"unchanged", std::to_string(outcome.unchanged)},

@@ -116,9 +116,9 @@ Result<LeaseImport, Diagnostics> StoppedServer::import_leases(const LeaseList& l
   }
   if (problems.has_errors()) return problems;
   LeaseImport outcome;
-  const auto changes = impl_->responder->import(list, impl_->now(), outcome);
+  const auto changes = impl_->responder->import_leases(list, impl_->now(), outcome);
   std::vector<dhcp6::LeaseChange> changes6;
-  if (impl_->responder6) changes6 = impl_->responder6->import(list, impl_->now(), outcome);
+  if (impl_->responder6) changes6 = impl_->responder6->import_leases(list, impl_->now(), outcome);
   const auto settle = [&](bool is_durable) {
     impl_->responder->settle_import(changes, is_durable);
     if (impl_->responder6) impl_->responder6->settle_import(changes6, is_durable);

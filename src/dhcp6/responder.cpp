@@ -111,7 +111,7 @@ void Responder::check_import(const dhcp::LeaseList& list, Time now, Diagnostics&
       [&](std::size_t i) -> const std::string& { return impl_->config.subnets[i].name; }, served, problems);
 }
 
-std::vector<LeaseChange> Responder::import(const dhcp::LeaseList& list, Time now, dhcp::LeaseImport& outcome) {
+std::vector<LeaseChange> Responder::import_leases(const dhcp::LeaseList& list, Time now, dhcp::LeaseImport& outcome) {
   std::vector<LeaseChange> out = expire(now, SIZE_MAX);
   dhcp::adopt_all(
       list.file, list.leases6, now, [&](const Ipv6& a) { return impl_->find_subnet(a); },

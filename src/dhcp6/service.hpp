@@ -56,8 +56,8 @@ class Service {
   void check_import(const dhcp::LeaseList& list, Responder::Time now, Diagnostics& problems) const {
     responder_.check_import(list, now, problems);
   }
-  std::vector<LeaseChange> import(const dhcp::LeaseList& list, Responder::Time now, dhcp::LeaseImport& outcome) {
-    return responder_.import(list, now, outcome);
+  std::vector<LeaseChange> import_leases(const dhcp::LeaseList& list, Responder::Time now, dhcp::LeaseImport& outcome) {
+    return responder_.import_leases(list, now, outcome);
   }
   void settle_import(const std::vector<LeaseChange>& changes, bool is_durable) {
     responder_.settle_import(changes, is_durable);

@@ -63,7 +63,7 @@ HttpResponse leases(Stack::Impl& stack, const HttpRequest& request) {
 }
 
 HttpResponse lease_file(Stack::Impl& stack) {
-  if (!stack.dhcp) return {200, "text/csv; charset=utf-8", dhcp::render_lease_file({}, {})};
+  if (!stack.dhcp) return {200, "text/csv; charset=utf-8", dhcp::render_lease_file(std::span<const dhcp::Lease>(), {})};
   return {200, "text/csv; charset=utf-8", dhcp::render_lease_file(stack.dhcp->leases(), stack.dhcp->leases6())};
 }
 

@@ -65,8 +65,7 @@ void bind_dhcp(py::module_& parent) {
       .def_readonly("sent", &ServerStats::V6::sent, "dict[str, int]: by message type.")
       .def_readonly("dropped", &ServerStats::V6::dropped, "dict[str, int]: by reason.")
       .def_readonly("subnets", &ServerStats::V6::subnets, "dict[str, SubnetStats]: by Infra or DHCPServer.");
-  stats
-      .def_readonly("received", &ServerStats::received, "dict[str, int]: by message type, such as \"DISCOVER\".")
+  stats.def_readonly("received", &ServerStats::received, "dict[str, int]: by message type, such as \"DISCOVER\".")
       .def_readonly("sent", &ServerStats::sent, "dict[str, int]: by message type.")
       .def_readonly("dropped", &ServerStats::dropped, "dict[str, int]: by reason.")
       .def_readonly("commits", &ServerStats::commits, "int: group commits that reached the disk.")

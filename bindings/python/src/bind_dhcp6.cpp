@@ -28,7 +28,8 @@ void bind_dhcp6(py::module_& parent) {
           "host_name", [](const Lease& l) { return peer_text(l.host_name); }, "str: empty when unknown.")
       .def_readonly("subnet", &Lease::subnet, "str: the Infra or DHCPServer, \"namespace/name\".")
       .def_readonly("state", &Lease::state, "dhcp.LeaseState.")
-      .def_property_readonly("started", [](const Lease& l) { return utc(l.started); }, "datetime.datetime: UTC.")
+      .def_property_readonly(
+          "started", [](const Lease& l) { return utc(l.started); }, "datetime.datetime: UTC.")
       .def_property_readonly("expires", [](const Lease& l) { return utc(l.expires); }, "datetime.datetime: UTC.");
   py::class_<LeaseEvent>(m, "LeaseEvent", "A change of a lease, after it is on disk.")
       .def_readonly("kind", &LeaseEvent::kind, "dhcp.LeaseEventKind.")

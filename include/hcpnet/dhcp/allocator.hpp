@@ -78,6 +78,9 @@ class Allocator {
                                Time now);
   /// The binding is on disk.
   void confirm(const MacAddress& mac, Ipv4 address);
+  /// The same for what bind() gave. It may have been taken back: of two requests that waited for the disk the second
+  /// may be on it although the first is not. Then it is the client's again.
+  void confirm(const Lease& lease);
   /// The binding did not reach the disk: a new one becomes an offer again, so that the client may ask once more.
   void revert(const MacAddress& mac, Ipv4 address, Time now);
 

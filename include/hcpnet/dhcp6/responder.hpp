@@ -87,7 +87,7 @@ class Responder {
   /// Takes over the leases of a list, with the times that they have: all that matters is in the changes, to be written
   /// at once and then settled by settle_import(). No message is to be handled between the two. Precondition:
   /// check_import() added no error.
-  std::vector<LeaseChange> import(const dhcp::LeaseList& list, Time now, dhcp::LeaseImport& outcome);
+  std::vector<LeaseChange> import_leases(const dhcp::LeaseList& list, Time now, dhcp::LeaseImport& outcome);
   void settle_import(const std::vector<LeaseChange>& changes, bool is_durable);
   /// Ends a lease, or the rest of a declined address, whoever has it. nullopt: there is none on that address.
   std::optional<LeaseChange> end(const Ipv6& address, Time now);

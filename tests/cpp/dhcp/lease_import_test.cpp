@@ -64,10 +64,10 @@ std::string problems_of(const Responder& responder, const LeaseList& list) {
 }
 
 /// Imports and writes.
-LeaseImport import(Responder& responder, const LeaseList& list, bool is_durable = true) {
+LeaseImport take_over(Responder& responder, const LeaseList& list, bool is_durable = true) {
   EXPECT_EQ(problems_of(responder, list), "");
   LeaseImport outcome;
-  responder.settle_import(responder.import(list, kNow, outcome), is_durable);
+  responder.settle_import(responder.import_leases(list, kNow, outcome), is_durable);
   return outcome;
 }
 
@@ -102,7 +102,7 @@ using Table = std::map<std::string, std::string>;
 
 TEST(LeaseImport, ALeaseIsItsClientsAndNobodyElses) {
   Responder responder(config(50, 52));
-  const auto outcome = import(responder, list_of({listed(50, 1), listed(51, 2)}));
+  const auto outcome = take_over(responder, list_of({listed(50, 1), listed(51, 2)}));
   EXPECT_EQ(outcome.imported, 2U);
   EXPECT_EQ(responder.leases(), (std::vector<Lease>{[] {
                                                       Lease l = listed(50, 1).lease;
@@ -122,7 +122,7 @@ TEST(LeaseImport, ALeaseIsItsClientsAndNobodyElses) {
 
 TEST(LeaseImport, ItEndsWhenItSays) {
   Responder responder(config(50, 50));
-  import(responder, list_of({listed(50, 1, 100s)}));
+  take_over(responder, list_of({listed(50, 1, 100s)}));
   EXPECT_EQ(responder.next_due(), kNow + 100s);
   EXPECT_EQ(offered(responder, test_mac(9), kNow + 99s), std::nullopt);
   const auto expired = responder.expire(kNow + 100s, 10);
@@ -135,7 +135,7 @@ TEST(LeaseImport, ALeaseWithoutEndStays) {
   Responder responder(config(50, 50));
   ListedLease endless = listed(50, 1);
   endless.lease.expires = kNeverEnds;
-  import(responder, list_of({endless}));
+  take_over(responder, list_of({endless}));
   EXPECT_EQ(offered(responder, test_mac(9), kNow + 24h * 365 * 10), std::nullopt);
 }
 
@@ -152,8 +152,8 @@ TEST(LeaseImport, AllReasonsAgainstItAreTold) {
   long_name.lease.host_name = std::string(256, 'a');
   auto long_id = listed(55, 8);
   long_id.lease.client_id = std::string(4097, 'a');
-  const auto list = list_of({listed(0, 11), listed(1, 12), listed(2, 13), listed(3, 14), listed(255, 15),
-                             listed(50, 3), listed(51, 4), foreign, nobody, long_name, long_id, listed(56, 20)});
+  const auto list = list_of({listed(0, 11), listed(1, 12), listed(2, 13), listed(3, 14), listed(255, 15), listed(50, 3),
+                             listed(51, 4), foreign, nobody, long_name, long_id, listed(56, 20)});
   EXPECT_EQ(problems_of(responder, list),
             "0:lease-own-address 1:lease-own-address 2:lease-own-address 3:lease-own-address 255:lease-own-address "
             "50:lease-held 51:lease-held 52:lease-foreign-network 53:lease-bad-value 54:lease-bad-value "
@@ -163,8 +163,8 @@ TEST(LeaseImport, AllReasonsAgainstItAreTold) {
 TEST(LeaseImport, WhatEndedStandsAgainstNothing) {
   Responder responder(config());
   ASSERT_EQ(lease(responder, test_mac(1)), at(50));
-  const auto outcome = import(responder, list_of({listed(50, 3, -1s), listed(2, 4, -1s), listed(200, 5, -1s),
-                                                  listed(52, 6, -1s), listed(53, 7, 1h, LeaseState::released)}));
+  const auto outcome = take_over(responder, list_of({listed(50, 3, -1s), listed(2, 4, -1s), listed(200, 5, -1s),
+                                                     listed(52, 6, -1s), listed(53, 7, 1h, LeaseState::released)}));
   EXPECT_EQ(outcome.imported, 2U);
   EXPECT_EQ(outcome.left_out, 3U);
   EXPECT_EQ(table_of(responder), (Table{{"192.0.2.50", "bound " + test_mac(1).to_string()},
@@ -176,7 +176,7 @@ TEST(LeaseImport, WhatEndedStandsAgainstNothing) {
 
 TEST(LeaseImport, OfEndedLeasesOfAClientTheNewestIsRemembered) {
   Responder responder(config());
-  import(responder, list_of({listed(52, 1, -10s), listed(53, 1, -5s), listed(54, 1, -20s)}));
+  take_over(responder, list_of({listed(52, 1, -10s), listed(53, 1, -5s), listed(54, 1, -20s)}));
   EXPECT_EQ(lease(responder, test_mac(1)), at(53));
 }
 
@@ -184,10 +184,11 @@ TEST(LeaseImport, AClientsOtherLeasesRestUntilTheyEnd) {
   Responder responder(config(50, 52));
   auto newest = listed(51, 1, 1h);
   newest.lease.started = kNow;
-  const auto outcome = import(responder, list_of({listed(50, 1, 2h), newest, listed(52, 1, 3h)}));
+  newest.lease.expires = kNow + 5h;
+  const auto outcome = take_over(responder, list_of({listed(50, 1, 2h), newest, listed(52, 1, 3h)}));
   EXPECT_EQ(outcome.imported, 3U);
   EXPECT_EQ(outcome.warnings.warning_count(), 2U);
-  EXPECT_EQ(lease(responder, test_mac(1)), at(51));
+  EXPECT_EQ(offered(responder, test_mac(1)), at(51));
   EXPECT_EQ(lease(responder, test_mac(2)), std::nullopt);
   responder.expire(kNow + 2h, 10);
   EXPECT_EQ(lease(responder, test_mac(2), kNow + 2h), at(50));
@@ -196,7 +197,7 @@ TEST(LeaseImport, AClientsOtherLeasesRestUntilTheyEnd) {
 TEST(LeaseImport, AClientOfOursKeepsWhatItHas) {
   Responder responder(config(50, 51));
   ASSERT_EQ(lease(responder, test_mac(1)), at(50));
-  import(responder, list_of({listed(51, 1, 2h)}));
+  take_over(responder, list_of({listed(51, 1, 2h)}));
   EXPECT_EQ(table_of(responder), (Table{{"192.0.2.50", "bound " + test_mac(1).to_string()},
                                         {"192.0.2.51", "declined " + test_mac(1).to_string()}}));
   EXPECT_EQ(lease(responder, test_mac(1)), at(50));
@@ -206,9 +207,9 @@ TEST(LeaseImport, AClientOfOursKeepsWhatItHas) {
 TEST(LeaseImport, ALeaseBecomesLongerButNeverShorter) {
   Responder responder(config());
   ASSERT_EQ(lease(responder, test_mac(1)), at(50));  // one hour
-  EXPECT_EQ(import(responder, list_of({listed(50, 1, 60s)})).unchanged, 1U);
+  EXPECT_EQ(take_over(responder, list_of({listed(50, 1, 60s)})).unchanged, 1U);
   EXPECT_EQ(responder.leases()[0].expires, kNow + 1h);
-  EXPECT_EQ(import(responder, list_of({listed(50, 1, 2h)})).imported, 1U);
+  EXPECT_EQ(take_over(responder, list_of({listed(50, 1, 2h)})).imported, 1U);
   EXPECT_EQ(responder.leases()[0].expires, kNow + 2h);
   responder.expire(kNow + 1h, 10);
   EXPECT_EQ(responder.leases()[0].state, LeaseState::bound);
@@ -219,16 +220,16 @@ TEST(LeaseImport, ASecondTimeNothingChanges) {
   auto older = listed(52, 1);
   older.lease.started -= 1h;
   const auto list = list_of({listed(50, 1), older, listed(53, 3, -1s), listed(54, 4, 1h, LeaseState::declined)});
-  import(responder, list);
+  take_over(responder, list);
   LeaseImport again;
-  EXPECT_TRUE(responder.import(list, kNow, again).empty());
+  EXPECT_TRUE(responder.import_leases(list, kNow, again).empty());
   EXPECT_EQ(again.unchanged, 4U);
 }
 
 TEST(LeaseImport, AnOfferGivesWay) {
   Responder responder(config(50, 51));
   ASSERT_EQ(offered(responder, test_mac(1)), at(50));
-  import(responder, list_of({listed(50, 2)}));
+  take_over(responder, list_of({listed(50, 2)}));
   const auto outcome = responder.handle(test::select(test_mac(1), at(2), at(50)).bytes(), 0, kNow);
   ASSERT_TRUE(outcome.reply);
   EXPECT_EQ(outcome.reply->type, MessageType::nak);
@@ -237,7 +238,7 @@ TEST(LeaseImport, AnOfferGivesWay) {
 
 TEST(LeaseImport, AnAddressOutsideThePoolsIsKeptUntilItEnds) {
   Responder responder(config());
-  import(responder, list_of({listed(100, 1)}));
+  take_over(responder, list_of({listed(100, 1)}));
   const auto renewal = responder.handle(test::renew(test_mac(1), at(100)).bytes(), 0, kNow);
   EXPECT_EQ(renewal.dropped, "not_renewable");
   EXPECT_EQ(table_of(responder)["192.0.2.100"], "bound " + test_mac(1).to_string());
@@ -246,8 +247,9 @@ TEST(LeaseImport, AnAddressOutsideThePoolsIsKeptUntilItEnds) {
 TEST(LeaseImport, WhatDidNotReachTheDiskIsForgotten) {
   Responder responder(config(50, 53));
   ASSERT_EQ(lease(responder, test_mac(9)), at(50));
-  import(responder,
-         list_of({listed(50, 9, 5h), listed(51, 1), listed(52, 2, 1h, LeaseState::declined), listed(53, 3, -1s)}), false);
+  take_over(responder,
+            list_of({listed(50, 9, 5h), listed(51, 1), listed(52, 2, 1h, LeaseState::declined), listed(53, 3, -1s)}),
+            false);
   EXPECT_EQ(table_of(responder), (Table{{"192.0.2.50", "bound " + test_mac(9).to_string()}}));
   EXPECT_EQ(responder.usage(0).declined, 0U);
   std::set<std::optional<Ipv4>> given;
@@ -273,14 +275,14 @@ TEST(LeaseImport, TheSmallestNetworkTakesTheLease) {
   inner.pools = {{at(70), at(80)}};
   both.subnets.push_back(inner);
   Responder responder(both);
-  import(responder, list_of({listed(70, 1), listed(50, 2)}));
+  take_over(responder, list_of({listed(70, 1), listed(50, 2)}));
   EXPECT_EQ(responder.usage(0).bound, 1U);
   EXPECT_EQ(responder.usage(1).bound, 1U);
 }
 
 TEST(LeaseImport, EndingByHandFreesAnAddress) {
   Responder responder(config(50, 50));
-  import(responder, list_of({listed(50, 1)}));
+  take_over(responder, list_of({listed(50, 1)}));
   const auto change = responder.end(at(50), kNow);
   ASSERT_TRUE(change);
   EXPECT_EQ(change->event.kind, LeaseEventKind::released);
@@ -295,9 +297,24 @@ TEST(LeaseImport, EndingByHandFreesAnAddress) {
   EXPECT_EQ(lease(responder, test_mac(3)), at(50));
 }
 
+// Not of an import, but of the same kind: what is on disk is the client's, whatever came before it.
+TEST(LeaseImport, ALeaseIsKeptThoughTheRequestBeforeFailed) {
+  Responder responder(config(50, 50));
+  ASSERT_EQ(offered(responder, test_mac(1)), at(50));
+  const auto first = responder.handle(test::select(test_mac(1), at(2), at(50)).bytes(), 0, kNow);
+  const auto second = responder.handle(test::select(test_mac(1), at(2), at(50)).bytes(), 0, kNow);
+  responder.settle(first.changes, false, kNow);
+  responder.settle(second.changes, true, kNow);
+  EXPECT_EQ(table_of(responder), (Table{{"192.0.2.50", "bound " + test_mac(1).to_string()}}));
+  EXPECT_EQ(responder.next_due(), kNow + 1h);
+  responder.expire(kNow + 20s, 10);
+  EXPECT_EQ(offered(responder, test_mac(2), kNow + 20s), std::nullopt);
+}
+
 /// Any mixture of imports and clients: no address has two owners.
 TEST(LeaseImport, NoAddressIsGivenTwice) {
   std::mt19937 random(11);
+  const auto pick = [&](unsigned below) { return static_cast<unsigned>(random() % below); };
   Responder responder(config(50, 99));
   std::map<Ipv4, std::pair<MacAddress, Allocator::Time>> owners;  // until when
   Allocator::Time now = kNow;
@@ -305,7 +322,7 @@ TEST(LeaseImport, NoAddressIsGivenTwice) {
     now += std::chrono::seconds(random() % 120);
     responder.expire(now, 1000);
     if (random() % 4 != 0) {
-      const MacAddress mac = test_mac(random() % 80);
+      const MacAddress mac = test_mac(pick(80));
       const auto address = lease(responder, mac, now);
       if (!address) continue;
       const auto owner = owners.find(*address);
@@ -315,7 +332,7 @@ TEST(LeaseImport, NoAddressIsGivenTwice) {
     }
     std::map<Ipv4, ListedLease> picked;
     for (int n = 0; n < 5; ++n) {
-      auto one = listed(50 + random() % 50, random() % 80, 1h);
+      auto one = listed(50 + pick(50), pick(80));
       one.lease.started = now - std::chrono::seconds(random() % 1000);
       one.lease.expires = now + std::chrono::seconds(random() % 5000) - 1000s;
       picked.emplace(one.lease.address, one);
@@ -327,7 +344,7 @@ TEST(LeaseImport, NoAddressIsGivenTwice) {
     if (problems.has_errors()) continue;
     LeaseImport outcome;
     const bool is_durable = random() % 5 != 0;
-    const auto changes = responder.import(list, now, outcome);
+    const auto changes = responder.import_leases(list, now, outcome);
     responder.settle_import(changes, is_durable);
     if (!is_durable) continue;
     for (const LeaseChange& change : changes) {
@@ -379,10 +396,10 @@ std::string problems_of(const dhcp6::Responder& responder, const LeaseList& list
   return all;
 }
 
-LeaseImport import(dhcp6::Responder& responder, const LeaseList& list, bool is_durable = true) {
+LeaseImport take_over(dhcp6::Responder& responder, const LeaseList& list, bool is_durable = true) {
   EXPECT_EQ(problems_of(responder, list), "");
   LeaseImport outcome;
-  responder.settle_import(responder.import(list, kNow, outcome), is_durable);
+  responder.settle_import(responder.import_leases(list, kNow, outcome), is_durable);
   return outcome;
 }
 
@@ -397,8 +414,8 @@ TEST(LeaseImport6, LeasesAreTakenOver) {
   dhcp6::Responder responder(config6());
   auto second = listed6("2001:db8::51", 1);
   second.lease.started = kNow;
-  const auto outcome = import(responder, list6({listed6("2001:db8::50", 1), second, listed6("2001:db8::52", 2, -1s),
-                                                listed6("2001:db8::99", 3), listed6("2001:db8::98", 4, -1s)}));
+  const auto outcome = take_over(responder, list6({listed6("2001:db8::50", 1), second, listed6("2001:db8::52", 2, -1s),
+                                                   listed6("2001:db8::99", 3), listed6("2001:db8::98", 4, -1s)}));
   EXPECT_EQ(outcome.imported, 4U);
   EXPECT_EQ(outcome.left_out, 1U);
   EXPECT_EQ(outcome.warnings.warning_count(), 1U);
@@ -411,46 +428,47 @@ TEST(LeaseImport6, LeasesAreTakenOver) {
 
 TEST(LeaseImport6, AllReasonsAgainstItAreTold) {
   dhcp6::Responder responder(config6());
-  import(responder, list6({listed6("2001:db8::50", 1), listed6("2001:db8::51", 2, 1h, LeaseState::declined)}));
+  take_over(responder, list6({listed6("2001:db8::50", 1), listed6("2001:db8::51", 2, 1h, LeaseState::declined)}));
   auto nobody = listed6("2001:db8::52", 9);
   nobody.lease.client.duid = {};
-  EXPECT_EQ(problems_of(responder,
-                        list6({listed6("2001:db8::", 3), listed6("2001:db8::3", 4), listed6("2001:db8::50", 5),
-                               listed6("2001:db8::51", 6), listed6("2001:db8:1::1", 7), nobody,
-                               listed6("2001:db8::50", 8, -1s)})),
-            "3:lease-own-address 4:lease-own-address 5:lease-held 6:lease-held 7:lease-foreign-network 9:lease-bad-value");
+  EXPECT_EQ(
+      problems_of(responder, list6({listed6("2001:db8::", 3), listed6("2001:db8::3", 4), listed6("2001:db8::50", 5),
+                                    listed6("2001:db8::51", 6), listed6("2001:db8:1::1", 7), nobody,
+                                    listed6("2001:db8::50", 8, -1s)})),
+      "3:lease-own-address 4:lease-own-address 5:lease-held 6:lease-held 7:lease-foreign-network 9:lease-bad-value");
 }
 
 TEST(LeaseImport6, ASecondTimeNothingChanges) {
   dhcp6::Responder responder(config6());
   const auto list = list6({listed6("2001:db8::50", 1), listed6("2001:db8::51", 2, 1h, LeaseState::declined),
                            listed6("2001:db8::52", 3, -1s)});
-  import(responder, list);
+  take_over(responder, list);
   LeaseImport again;
-  EXPECT_TRUE(responder.import(list, kNow, again).empty());
+  EXPECT_TRUE(responder.import_leases(list, kNow, again).empty());
   EXPECT_EQ(again.unchanged, 3U);
-  EXPECT_EQ(import(responder, list6({listed6("2001:db8::50", 1, 2h)})).imported, 1U);
+  EXPECT_EQ(take_over(responder, list6({listed6("2001:db8::50", 1, 2h)})).imported, 1U);
   EXPECT_EQ(responder.leases()[0].expires, kNow + 2h);
 }
 
 TEST(LeaseImport6, WhatDidNotReachTheDiskIsForgotten) {
   dhcp6::Responder responder(config6());
-  import(responder, list6({listed6("2001:db8::50", 1), listed6("2001:db8::51", 2, 1h, LeaseState::declined)}), false);
+  take_over(responder, list6({listed6("2001:db8::50", 1), listed6("2001:db8::51", 2, 1h, LeaseState::declined)}),
+            false);
   EXPECT_TRUE(responder.leases().empty());
   EXPECT_EQ(responder.usage(0).bound, 0U);
-  EXPECT_EQ(import(responder, list6({listed6("2001:db8::50", 3)})).imported, 1U);
+  EXPECT_EQ(take_over(responder, list6({listed6("2001:db8::50", 3)})).imported, 1U);
 }
 
 TEST(LeaseImport6, EndingByHandFreesAnAddress) {
   dhcp6::Responder responder(config6());
-  import(responder, list6({listed6("2001:db8::50", 1), listed6("2001:db8::51", 2, 1h, LeaseState::declined)}));
+  take_over(responder, list6({listed6("2001:db8::50", 1), listed6("2001:db8::51", 2, 1h, LeaseState::declined)}));
   EXPECT_TRUE(responder.end(*parse_ipv6("2001:db8::50"), kNow));
   EXPECT_TRUE(responder.end(*parse_ipv6("2001:db8::51"), kNow));
   EXPECT_FALSE(responder.end(*parse_ipv6("2001:db8::51"), kNow));
   EXPECT_FALSE(responder.end(*parse_ipv6("2001:db8::52"), kNow));
   EXPECT_EQ(table_of(responder),
             (Table{{"2001:db8::50", "released 00:04:bb:11"}, {"2001:db8::51", "released 00:04:bb:12"}}));
-  EXPECT_EQ(import(responder, list6({listed6("2001:db8::50", 3)})).imported, 1U);
+  EXPECT_EQ(take_over(responder, list6({listed6("2001:db8::50", 3)})).imported, 1U);
 }
 
 }  // namespace

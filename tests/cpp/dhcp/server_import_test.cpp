@@ -49,7 +49,7 @@ std::shared_future<Imported> start_import(ServerThread& server, const LeaseList&
       [&](Server& s) { s.import_leases(list, [outcome](Imported result) { outcome->set_value(std::move(result)); }); });
   return outcome->get_future().share();
 }
-Imported import(ServerThread& server, const LeaseList& list) {
+Imported take_over(ServerThread& server, const LeaseList& list) {
   return start_import(server, list).get();
 }
 Ended release(ServerThread& server, const IpAddress& address) {
@@ -72,7 +72,7 @@ TEST_F(DhcpServerImport, ImportedLeasesAreServedAndSurviveARestart) {
   };
   {
     ServerThread server(path_, test::loopback_config(), options);
-    const auto outcome = import(server, list_of({listed(Ipv4(127, 1, 0, 1), 7), listed(Ipv4(127, 1, 0, 3), 8)}));
+    const auto outcome = take_over(server, list_of({listed(Ipv4(127, 1, 0, 1), 7), listed(Ipv4(127, 1, 0, 3), 8)}));
     ASSERT_TRUE(outcome) << outcome.error().to_string();
     EXPECT_EQ(outcome->imported, 2U);
     const LoopbackClient client(server.port());
@@ -91,7 +91,7 @@ TEST_F(DhcpServerImport, ImportedLeasesAreServedAndSurviveARestart) {
 TEST_F(DhcpServerImport, OneBadLeaseKeepsAllOut) {
   ServerThread server(path_);
   const auto outcome =
-      import(server, list_of({listed(Ipv4(127, 1, 0, 1), 7), listed(kServer, 8), listed(Ipv4(192, 0, 2, 1), 9)}));
+      take_over(server, list_of({listed(Ipv4(127, 1, 0, 1), 7), listed(kServer, 8), listed(Ipv4(192, 0, 2, 1), 9)}));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().error_count(), 2U);
   EXPECT_THAT(outcome.error().to_string(), HasSubstr("f:8: error: "));
@@ -100,7 +100,7 @@ TEST_F(DhcpServerImport, OneBadLeaseKeepsAllOut) {
   LeaseList six;
   six.leases6.push_back({{}, 3});
   six.leases6[0].lease.address = *parse_ipv6("2001:db8::1");
-  EXPECT_THAT(import(server, six).error().to_string(), HasSubstr("lease-foreign-network"));
+  EXPECT_THAT(take_over(server, six).error().to_string(), HasSubstr("lease-foreign-network"));
 }
 
 // The order that durability rests on: no success before the sync, and no client is given an address meanwhile.
@@ -117,7 +117,7 @@ TEST_F(DhcpServerImport, SuccessIsToldOnlyAfterTheSync) {
   }
   EXPECT_EQ(outcome.wait_for(0s), std::future_status::timeout);
   EXPECT_TRUE(server.run([](Server& s) { return s.leases(); }).empty());
-  EXPECT_THAT(import(server, list_of({})).error().to_string(), HasSubstr("lease-import-under-way"));
+  EXPECT_THAT(take_over(server, list_of({})).error().to_string(), HasSubstr("lease-import-under-way"));
   EXPECT_THAT(release(server, kServer).error().to_string(), HasSubstr("lease-import-under-way"));
   gate.open();
   ASSERT_TRUE(outcome.get());
@@ -130,7 +130,7 @@ TEST_F(DhcpServerImport, WhatTheDiskRefusesIsNotImported) {
   ServerThread server(path_);
   const LoopbackClient client(server.port());
   disk.fail_writes(SQLITE_FULL);
-  const auto outcome = import(server, list_of({listed(Ipv4(127, 1, 0, 1), 7)}));
+  const auto outcome = take_over(server, list_of({listed(Ipv4(127, 1, 0, 1), 7)}));
   ASSERT_FALSE(outcome);
   EXPECT_THAT(outcome.error().to_string(), HasSubstr("lease-not-stored"));
   EXPECT_FALSE(server.run([](Server& s) { return s.is_healthy(); }));
@@ -233,7 +233,8 @@ TEST_F(DhcpServerImport, AReservationThatIsNotOnDiskIsNone) {
 TEST_F(DhcpServerImport, AServerThatStopsRefuses) {
   ServerThread server(path_);
   server.stop();
-  EXPECT_THAT(import(server, list_of({listed(Ipv4(127, 1, 0, 1), 7)})).error().to_string(), HasSubstr("not-running"));
+  EXPECT_THAT(take_over(server, list_of({listed(Ipv4(127, 1, 0, 1), 7)})).error().to_string(),
+              HasSubstr("not-running"));
   EXPECT_THAT(release(server, Ipv4(127, 1, 0, 1)).error().to_string(), HasSubstr("not-running"));
 }
 
@@ -243,7 +244,7 @@ TEST_F(DhcpServerImport, ManyLeasesAreOneTransaction) {
     list.leases.push_back(listed(Ipv4(Ipv4(127, 1, 0, 1).value() + n), 100'000 + n));
   {
     ServerThread server(path_);
-    EXPECT_EQ(import(server, list).value().imported, 20'000U);
+    EXPECT_EQ(take_over(server, list).value().imported, 20'000U);
     EXPECT_EQ(server.run([](Server& s) { return s.stats().commits; }), 1U);
     server.stop();
   }
