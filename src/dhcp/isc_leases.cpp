@@ -7,6 +7,7 @@
 #include <array>
 #include <hcpnet/dhcp/options.hpp>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "dhcp/isc_lexer.hpp"
@@ -293,22 +294,32 @@ class Parser {
     out_.put(std::move(lease), line);
   }
 
+  /// IAIDs of different kinds have nothing to do with each other.
+  using Key = std::pair<Kind, std::string>;
+  struct Association {
+    Key key;
+    std::optional<dhcp6::Client> client;  ///< none: it can't be read, which was told
+    std::optional<std::chrono::sys_seconds> last_heard;
+  };
+
   void read_association() {
     const std::uint32_t line = token_.line;
-    const Kind kind = is_word("ia-na") ? Kind::address : is_word("ia-ta") ? Kind::temporary : Kind::prefix;
+    Association association;
+    association.key.first = is_word("ia-na") ? Kind::address : is_word("ia-ta") ? Kind::temporary : Kind::prefix;
     advance();
-    const auto key = read_bytes(line, "an identity association");
-    const auto client = key ? parse_client(*key) : std::nullopt;
-    if (key && !client) error(line, "lease-bad-value", "four bytes of IAID and a DUID are needed", *key);
+    if (auto bytes = read_bytes(line, "an identity association")) {
+      association.client = parse_client(*bytes);
+      if (!association.client) error(line, "lease-bad-value", "four bytes of IAID and a DUID are needed", *bytes);
+      association.key.second = *std::move(bytes);
+    }
     if (!open_braces(line, "an identity association")) return;
-    if (client) forget(*key, *client);
-    std::optional<std::chrono::sys_seconds> last_heard;
+    if (association.client) forget(association);
     while (!is_end() && !is_mark('}')) {
       if (is_word("iaaddr") || is_word("iaprefix")) {
-        read_address(kind, key, client, last_heard);
+        read_address(association);
       } else if (is_word("cltt")) {
         advance();
-        last_heard = read_time(line);
+        association.last_heard = read_time(line);
         end_statement(line);
       } else {
         skip_statement();
@@ -318,44 +329,44 @@ class Parser {
   }
 
   /// An identity association is written as a whole: what it had before is no longer its.
-  void forget(const std::string& key, const dhcp6::Client& client) {
-    for (const Ipv6& address : associations_[key]) {
+  void forget(const Association& association) {
+    std::vector<Ipv6>& addresses = associations_[association.key];
+    for (const Ipv6& address : addresses) {
       const dhcp6::Lease* lease = out_.find(address);
-      if (lease != nullptr && (lease->client == client || lease->client.duid == no_duid())) out_.erase(address);
+      if (lease != nullptr && (lease->client == association.client || lease->client.duid == no_duid()))
+        out_.erase(address);
     }
-    associations_[key].clear();
+    addresses.clear();
   }
 
-  void read_address(Kind kind, const std::optional<std::string>& key, const std::optional<dhcp6::Client>& client,
-                    std::optional<std::chrono::sys_seconds> last_heard) {
+  void read_address(const Association& association) {
     const std::uint32_t line = token_.line;
-    const bool is_prefix = kind == Kind::prefix || is_word("iaprefix");
+    const bool is_prefix = association.key.first == Kind::prefix || is_word("iaprefix");
     advance();
     const std::string text = take_value();
     const auto address = parse_ipv6(text);
     if (!address && !is_prefix) error(line, "lease-bad-value", "an IPv6 address is needed", text);
     if (!open_braces(line, "an iaaddr")) return;
     Body body;
-    body.starts = last_heard;
+    body.starts = association.last_heard;
     while (!is_end() && !is_mark('}')) read_statement(body);
-    if (!close_braces(line, "iaaddr", false) || !key || !client) return;
+    if (!close_braces(line, "iaaddr", false) || !association.client) return;
     if (is_prefix) return out_.warn(line, "lease-not-served", "a delegated prefix is not served: left out", text);
-    if (address) put(*address, kind, *key, *client, body, line);
+    if (address) put(*address, association, body, line);
   }
 
-  void put(const Ipv6& address, Kind kind, const std::string& key, const dhcp6::Client& client, const Body& body,
-           std::uint32_t line) {
+  void put(const Ipv6& address, const Association& association, const Body& body, std::uint32_t line) {
     dhcp6::Lease lease;
     lease.address = address;
-    lease.client = client;
+    lease.client = *association.client;
     if (!take_times(lease, body, line)) return;
-    const bool is_temporary = kind == Kind::temporary;
+    const bool is_temporary = association.key.first == Kind::temporary;
     if (is_temporary || lease.state == LeaseState::declined) {
       if (is_temporary) out_.warn(line, "lease-no-client", "a temporary address: it rests until the lease ends");
       if (!make_rest(lease)) return out_.erase(address);
     }
     out_.put(std::move(lease), line);
-    associations_[key].push_back(address);
+    associations_[association.key].push_back(address);
   }
 
   /// The IAID is in the byte order of the machine that wrote the file.
@@ -377,7 +388,7 @@ class Parser {
   bool is_inside_ = false;  ///< the braces of a lease or an identity association
   bool is_broken_ = false;  ///< by a word that is none: what follows from it is not told as well
   bool is_little_endian_ = true;
-  std::map<std::string, std::vector<Ipv6>> associations_;
+  std::map<Key, std::vector<Ipv6>> associations_;
 };
 
 }  // namespace

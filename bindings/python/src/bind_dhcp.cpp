@@ -59,19 +59,19 @@ void bind_dhcp(py::module_& parent) {
       .def_readonly("bound", &ServerStats::PerSubnet::bound, "int.")
       .def_readonly("offered", &ServerStats::PerSubnet::offered, "int.")
       .def_readonly("declined", &ServerStats::PerSubnet::declined, "int.");
-  py::class_<ServerStats> stats(m, "ServerStats", "Counters since start.");
-  py::class_<ServerStats::V6>(stats, "V6", "Those of DHCPv6.")
+  py::class_<ServerStats::V6>(m, "ServerStats6", "Those of DHCPv6.")
       .def_readonly("received", &ServerStats::V6::received, "dict[str, int]: by message type, such as \"SOLICIT\".")
       .def_readonly("sent", &ServerStats::V6::sent, "dict[str, int]: by message type.")
       .def_readonly("dropped", &ServerStats::V6::dropped, "dict[str, int]: by reason.")
       .def_readonly("subnets", &ServerStats::V6::subnets, "dict[str, SubnetStats]: by Infra or DHCPServer.");
-  stats.def_readonly("received", &ServerStats::received, "dict[str, int]: by message type, such as \"DISCOVER\".")
+  py::class_<ServerStats>(m, "ServerStats", "Counters since start.")
+      .def_readonly("received", &ServerStats::received, "dict[str, int]: by message type, such as \"DISCOVER\".")
       .def_readonly("sent", &ServerStats::sent, "dict[str, int]: by message type.")
       .def_readonly("dropped", &ServerStats::dropped, "dict[str, int]: by reason.")
       .def_readonly("commits", &ServerStats::commits, "int: group commits that reached the disk.")
       .def_readonly("commit_failures", &ServerStats::commit_failures, "int.")
       .def_readonly("subnets", &ServerStats::subnets, "dict[str, SubnetStats]: by Infra or DHCPServer.")
-      .def_readonly("v6", &ServerStats::v6, "ServerStats.V6.");
+      .def_readonly("v6", &ServerStats::v6, "ServerStats6.");
 }
 
 }  // namespace hcpnet::python

@@ -217,10 +217,10 @@ Raises:
           [](StoppedServerOwner& s, const LeaseList& list) {
             return s.with([&](StoppedServer& server) { return server.import_leases(list).value(); });
           },
-          py::arg("list"), R"doc(Take over leases, all of them or none; they are on disk when it returns.
+          py::arg("leases"), R"doc(Take over leases, all of them or none; they are on disk when it returns.
 
 Args:
-    list (LeaseList): of a lease file.
+    leases (LeaseList): of a lease file.
 Returns:
     LeaseImport: how many there were of which kind.
 Raises:

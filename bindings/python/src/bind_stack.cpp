@@ -256,10 +256,10 @@ Raises:
                 })
                 .value();
           },
-          py::arg("list"), R"doc(Take over leases, all of them or none; they are on disk when it returns.
+          py::arg("leases"), R"doc(Take over leases, all of them or none; they are on disk when it returns.
 
 Args:
-    list (dhcp.LeaseList): of a lease file.
+    leases (dhcp.LeaseList): of a lease file.
 Returns:
     dhcp.LeaseImport: how many there were of which kind.
 Raises:

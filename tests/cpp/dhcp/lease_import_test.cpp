@@ -326,7 +326,9 @@ TEST(LeaseImport, NoAddressIsGivenTwice) {
       const auto address = lease(responder, mac, now);
       if (!address) continue;
       const auto owner = owners.find(*address);
-      if (owner != owners.end()) ASSERT_TRUE(owner->second.first == mac || owner->second.second <= now) << round;
+      if (owner != owners.end()) {
+        ASSERT_TRUE(owner->second.first == mac || owner->second.second <= now) << round;
+      }
       owners[*address] = {mac, now + 1h};
       continue;
     }
@@ -351,7 +353,9 @@ TEST(LeaseImport, NoAddressIsGivenTwice) {
       const Lease& l = change.event.lease;
       if (l.state != LeaseState::bound) continue;
       const auto owner = owners.find(l.address);
-      if (owner != owners.end()) ASSERT_TRUE(owner->second.first == l.mac || owner->second.second <= now) << round;
+      if (owner != owners.end()) {
+        ASSERT_TRUE(owner->second.first == l.mac || owner->second.second <= now) << round;
+      }
       owners[l.address] = {l.mac, l.expires};
     }
   }
