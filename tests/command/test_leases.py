@@ -86,7 +86,8 @@ def test_import_show_release_and_export(hcpnet: Hcpnet, runs: bool) -> None:
     assert (again.returncode, "lease-not-found" in again.stderr) == (1, True)
     assert hcpnet.ask("leases", "import", held, "--format", "dnsmasq")["imported"] == 1
 
-    exported = {form: hcpnet("leases", "export", "-o", form, *state).stdout for form in ("hcpnet", "isc", "dnsmasq", "kea")}
+    forms = ("hcpnet", "isc", "dnsmasq", "kea")
+    exported = {form: hcpnet("leases", "export", "-o", form, *state).stdout for form in forms}
     for form, text in exported.items():
         assert "127.83.0.102" in text, form
         path = write(hcpnet, text)
@@ -121,9 +122,10 @@ def test_every_error_of_a_file_is_told_with_its_line(hcpnet: Hcpnet) -> None:
 def test_standard_input_and_wrong_use(hcpnet: Hcpnet) -> None:
     hcpnet.up()
     state = ("--state-dir", str(hcpnet.state))
-    done = hcpnet("leases", "import", "-", "--format", "dnsmasq", *state, "-o", "json", stdin=dnsmasq((1, "127.83.0.101")))
+    words = ("leases", "import", "-", "--format", "dnsmasq", *state, "-o", "json")
+    done = hcpnet(*words, stdin=dnsmasq((1, "127.83.0.101")))
     assert json.loads(done.stdout)["imported"] == 1
-    for words in (
+    for wrong in (
         ("import",),
         ("import", "-", "--format", "udhcpd"),
         ("import", "-", "--network", "127.83.0.1/24"),
@@ -132,7 +134,7 @@ def test_standard_input_and_wrong_use(hcpnet: Hcpnet) -> None:
         ("show",),
         ("export", "-o", "udhcpd"),
     ):
-        assert hcpnet("leases", *words, *state, stdin="").returncode == 2, words
+        assert hcpnet("leases", *wrong, *state, stdin="").returncode == 2, wrong
 
 
 def test_a_database_in_use_is_left_alone(hcpnet: Hcpnet) -> None:
@@ -169,8 +171,6 @@ def test_the_form_of_the_list(hcpnet: Hcpnet) -> None:
     assert lines[2].split()[:3] == ["127.83.0.102", "00:00:00:00:00:00", "declined"]
 
 
-
-
 @pytest.mark.parametrize("runs", [True, False])
 def test_reserve(hcpnet: Hcpnet, runs: bool) -> None:
     hcpnet.up()
@@ -194,7 +194,12 @@ def test_reserve(hcpnet: Hcpnet, runs: bool) -> None:
     ):
         refused = hcpnet("leases", "reserve", address, "--mac", mac, *state)
         assert (refused.returncode, code in refused.stderr) == (1, True), refused.stderr
-    for wrong in (("nowhere", "--mac", "02:00:00:00:00:01"), ("127.83.0.109",), ("--remove",), ("127.83.0.109", "--mac", "x")):
+    for wrong in (
+        ("nowhere", "--mac", "02:00:00:00:00:01"),
+        ("127.83.0.109",),
+        ("127.83.0.109", "--mac", "x"),
+        ("--remove",),
+    ):
         assert hcpnet("leases", "reserve", *wrong, *state).returncode == 2, wrong
     removed = hcpnet(*words, "--remove", *state)
     assert removed.stdout == "127.83.0.107 is no longer kept for 02:00:00:00:00:01\n"
