@@ -68,7 +68,8 @@ AdminAnswer ask_admin(const std::string& socket, const std::string& method, cons
   parser.body_limit(kMaxAnswerBytes);
   const auto read = [&](auto done) { http::async_read(stream, buffer, parser, done); };
   if (const auto ec = step(io, stream, read, method == "GET" ? kTimeout : kChangeTimeout)) return failed(ec);
-  const std::string_view type = parser.get()[http::field::content_type];
+  const auto type_field = parser.get()[http::field::content_type];
+  const std::string_view type(type_field.data(), type_field.size());
   if (type.starts_with("text/")) return {parser.get().result_int(), {}, std::move(parser.get().body())};
   return {parser.get().result_int(), nlohmann::json::parse(parser.get().body(), nullptr, false), {}};
 }
