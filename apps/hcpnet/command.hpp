@@ -33,6 +33,9 @@ struct StateArguments {
   /// Throw std::runtime_error where no folder was given and none can be guessed.
   [[nodiscard]] std::string admin_socket() const { return inside("admin.sock"); }
   [[nodiscard]] std::string handover_socket() const { return inside("handover.sock"); }
+  [[nodiscard]] std::string lease_database() const { return inside("leases.db"); }
+  /// Makes the folder for us alone, where there is none. Throws std::runtime_error.
+  void make_folder() const;
 
  private:
   [[nodiscard]] std::string inside(const char* name) const;
