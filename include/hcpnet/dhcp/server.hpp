@@ -95,8 +95,8 @@ class Server {
   /// answered: each asks again. A lease of ours is never taken from its client, and never becomes shorter.
   void import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done);
   /// Ends the lease on an address, or lets a declined address rest no longer; `done` is called once that is on disk.
-  /// Its client keeps using the address until it asks again: see to it that it doesn't. Where the disk refuses the lease
-  /// has ended all the same, until a restart.
+  /// Its client keeps using the address until it asks again: see to it that it doesn't. Where the disk refuses the
+  /// lease has ended all the same, until a restart.
   void release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done);
   /// Keeps an address for a client from now on, beside the reservations of the configuration, which win where the two
   /// disagree. It is in the database, and synced, when `done` is called. Whoever has a lease on the address keeps it
