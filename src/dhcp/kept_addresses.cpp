@@ -125,7 +125,8 @@ Result<KeptAddress, Diagnostics> check_kept(const Config& files, const std::vect
     return one_problem("lease-bad-value", "a host name is one label: lower-case letters, digits, -", wanted.host_name);
   wanted.subnet = subnet;
   wanted.is_by_hand = true;
-  if (const KeptAddress* rival = find_rival(all_kept(files, by_hand), wanted)) {
+  const std::vector<KeptAddress> all = all_kept(files, by_hand);
+  if (const KeptAddress* rival = find_rival(all, wanted)) {
     return one_problem("lease-reserved",
                        rival->address.to_string() + " is reserved for " + client_of(*rival) +
                            (rival->is_by_hand ? " by hand: remove that first" : " by the files"),

@@ -81,7 +81,7 @@ TEST_F(DhcpServerImport, ImportedLeasesAreServedAndSurviveARestart) {
     server.stop();
   }
   EXPECT_EQ(events,
-            (std::vector<std::string>{"bound 127.1.0.1", "bound 127.1.0.3", "bound 127.1.0.2", "renewed 127.1.0.3"}));
+            (std::vector<std::string>{"bound 127.1.0.3", "bound 127.1.0.1", "bound 127.1.0.2", "renewed 127.1.0.3"}));
   ServerThread server(path_);
   const LoopbackClient client(server.port());
   EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 1, 0, 4));
