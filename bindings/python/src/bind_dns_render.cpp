@@ -46,11 +46,11 @@ py::dict render_servers(const py::dict& texts, const std::string& target_name, c
   return all;
 }
 
-std::vector<StackZone> zones_of(const py::dict& texts, const py::dict& observed) {
-  std::vector<StackZone> all;
+py::list zones_of(const py::dict& texts, const py::dict& observed) {
+  py::list all;
   for (const DnsServerConfig& server : servers_of(texts, observed))
     for (const View& view : server.config.views)
-      for (const auto& zone : view.zones) all.push_back({server.owner, view.name, view.clients, zone});
+      for (const auto& zone : view.zones) all.append(StackZone{server.owner, view.name, view.clients, zone});
   return all;
 }
 
