@@ -34,15 +34,18 @@ inline constexpr std::array<std::string_view, 9> kPlatformTypes{"KubeVirt", "Age
 
 inline constexpr std::size_t kMinPublishedServices = 4, kMaxPublishedServices = 6;  ///< items of `spec.services`
 
+/// Apart from ServicePublishing, since a nested struct is not complete before the end of it.
+struct NodePortPublishing {
+  std::string address;    ///< a host name or an address
+  std::int32_t port = 0;  ///< 0 and less: the API server chooses one
+};
+
 /// One of `spec.services`.
 struct ServicePublishing {
   struct HostName {
     std::optional<std::string> hostname;
   };
-  struct NodePort {
-    std::string address;    ///< a host name or an address
-    std::int32_t port = 0;  ///< 0 and less: the API server chooses one
-  };
+  using NodePort = NodePortPublishing;
   ServiceType service = ServiceType::api_server;
   PublishingStrategyType type = PublishingStrategyType::none;
   std::optional<HostName> load_balancer, route;  ///< only with the type of that name, like node_port
