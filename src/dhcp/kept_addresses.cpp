@@ -6,15 +6,10 @@
 #include <utility>
 
 #include "dhcp/lease_file_reader.hpp"
+#include "dhcp/lease_import.hpp"
 
 namespace hcpnet::dhcp {
 namespace {
-
-Diagnostics one_problem(const char* code, std::string message, const std::string& found = {}) {
-  Diagnostics out;
-  out.add({Severity::error, {}, 0, 0, {}, code, std::move(message), found, {}});
-  return out;
-}
 
 /// Of several the smallest network. nullptr: none.
 template <class Subnets>

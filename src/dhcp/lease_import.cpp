@@ -11,6 +11,12 @@ Diagnostic make(Severity severity, const std::string& file, std::uint32_t line, 
 
 }  // namespace
 
+Diagnostics one_problem(const char* code, std::string message, std::string found) {
+  Diagnostics out;
+  out.add({Severity::error, {}, 0, 0, {}, code, std::move(message), std::move(found), {}});
+  return out;
+}
+
 Diagnostic describe_obstacle(AdoptObstacle obstacle, const std::string& file, std::uint32_t line,
                              const std::string& address) {
   const auto error = [&](const char* code, std::string message) {

@@ -16,6 +16,8 @@ namespace hcpnet::dhcp {
 constexpr std::size_t kMaxStoredHostNameBytes = 255;  // as the lease database takes it
 constexpr std::size_t kMaxStoredClientIdBytes = 4096;
 
+/// Why a change that was asked for is not made.
+[[nodiscard]] Diagnostics one_problem(const char* code, std::string message, std::string found = {});
 /// Why a lease can't be taken over, for people. Precondition: there is an obstacle.
 [[nodiscard]] Diagnostic describe_obstacle(AdoptObstacle obstacle, const std::string& file, std::uint32_t line,
                                            const std::string& address);

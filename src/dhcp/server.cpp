@@ -43,15 +43,6 @@ void check(const Config& config) {
   dhcp6::check(config.subnets6);
 }
 
-Diagnostics one_problem(const char* code, std::string message) {
-  Diagnostic d;
-  d.code = code;
-  d.message = std::move(message);
-  Diagnostics out;
-  out.add(std::move(d));
-  return out;
-}
-
 Diagnostics not_stored(error_code why) {
   return one_problem("lease-not-stored", "the lease database can't be written: " + why.message());
 }

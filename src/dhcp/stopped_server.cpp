@@ -13,15 +13,6 @@
 namespace hcpnet::dhcp {
 namespace {
 
-Diagnostics one_problem(const char* code, std::string message) {
-  Diagnostic d;
-  d.code = code;
-  d.message = std::move(message);
-  Diagnostics out;
-  out.add(std::move(d));
-  return out;
-}
-
 Diagnostics not_stored(const std::exception& why) {
   return one_problem("lease-not-stored", std::string("the lease database can't be written: ") + why.what());
 }
