@@ -95,5 +95,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ask(input, views, Transport::udp);
   ask(input, views, Transport::tcp);
   read_as_upstream_reply(input);
+  if (const auto begun = up_to_own_name(input, views[0])) require(parse_message(*begun).value().answers.size() > 0);
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/assert.hpp>
 #include <charconv>
+#include <hcpnet/bytes.hpp>
 #include <hcpnet/net.hpp>
 #include <span>
 
@@ -79,6 +80,13 @@ std::optional<Ipv6> parse_ipv6(std::string_view text) {
 
 bool IpAddress::is_unspecified() const noexcept {
   return is_v4() ? v4().is_unspecified() : v6() == Ipv6{};
+}
+
+IpAddress IpAddress::unmapped() const noexcept {
+  if (is_v4()) return *this;
+  ByteReader in(v6().bytes());
+  const bool is_mapped = in.u32() == 0 && in.u32() == 0 && in.u32() == 0xFFFF;
+  return is_mapped ? IpAddress(Ipv4(in.u32())) : *this;
 }
 
 bool IpAddress::is_loopback() const noexcept {

@@ -7,6 +7,8 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <cctype>
+#include <string_view>
+#include <utility>
 
 namespace hcpnet::app {
 namespace {
@@ -43,9 +45,10 @@ std::string unexpected_answer(const std::string& socket) {
   return "what answers on " + socket + " is no hcpnet, or another version: its answer has another form";
 }
 
-AdminAnswer ask_admin(const std::string& socket, const std::string& method, const std::string& target) {
+AdminAnswer ask_admin(const std::string& socket, const std::string& method, const std::string& target,
+                      std::string csv) {
   const auto failed = [&](const beast::error_code& ec) {
-    return AdminAnswer{0, {{"error", "no running process answers on " + socket + ": " + ec.message()}}};
+    return AdminAnswer{0, {{"error", "no running process answers on " + socket + ": " + ec.message()}}, {}};
   };
   asio::io_context io;
   beast::basic_stream<Protocol> stream(io);
@@ -53,8 +56,9 @@ AdminAnswer ask_admin(const std::string& socket, const std::string& method, cons
   if (const auto ec = step(io, stream, [&](auto done) { stream.async_connect(Protocol::endpoint(socket), done); }))
     return failed(ec);
 
-  http::request<http::empty_body> request(http::string_to_verb(method), target, 11);
+  http::request<http::string_body> request(http::string_to_verb(method), target, 11, std::move(csv));
   request.set(http::field::host, "hcpnet");
+  if (!request.body().empty()) request.set(http::field::content_type, "text/csv; charset=utf-8");
   request.keep_alive(false);
   request.prepare_payload();
   if (const auto ec = step(io, stream, [&](auto done) { http::async_write(stream, request, done); })) return failed(ec);
@@ -64,7 +68,10 @@ AdminAnswer ask_admin(const std::string& socket, const std::string& method, cons
   parser.body_limit(kMaxAnswerBytes);
   const auto read = [&](auto done) { http::async_read(stream, buffer, parser, done); };
   if (const auto ec = step(io, stream, read, method == "GET" ? kTimeout : kChangeTimeout)) return failed(ec);
-  return {parser.get().result_int(), nlohmann::json::parse(parser.get().body(), nullptr, false)};
+  const auto type_field = parser.get()[http::field::content_type];
+  const std::string_view type(type_field.data(), type_field.size());
+  if (type.starts_with("text/")) return {parser.get().result_int(), {}, std::move(parser.get().body())};
+  return {parser.get().result_int(), nlohmann::json::parse(parser.get().body(), nullptr, false), {}};
 }
 
 std::string percent_encoded(std::string_view text) {

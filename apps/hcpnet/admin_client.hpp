@@ -9,6 +9,7 @@ namespace hcpnet::app {
 struct AdminAnswer {
   unsigned status = 0;  ///< HTTP; 0 when nobody answered
   nlohmann::json body;
+  std::string text;  ///< what is no JSON, instead of `body`
   /// Why there is no good answer, for people.
   [[nodiscard]] std::string error() const;
 };
@@ -17,8 +18,9 @@ struct AdminAnswer {
 [[nodiscard]] std::string unexpected_answer(const std::string& socket);
 
 /// One request to the admin socket of a running process; waits ten seconds at most for each step, and five minutes for
-/// the answer to a change, such as a reload of large files.
-[[nodiscard]] AdminAnswer ask_admin(const std::string& socket, const std::string& method, const std::string& target);
+/// the answer to a change, such as a reload of large files. `csv`, if it is not empty, is the body.
+[[nodiscard]] AdminAnswer ask_admin(const std::string& socket, const std::string& method, const std::string& target,
+                                    std::string csv = {});
 
 [[nodiscard]] std::string percent_encoded(std::string_view text);
 

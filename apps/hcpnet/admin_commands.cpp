@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that ask the running process: status, reload, drain, leases.
-#include <algorithm>
+// Commands that ask the running process: status, reload, drain.
 #include <iomanip>
 #include <iostream>
 #include <memory>
 #include <sstream>
 
 #include "admin_client.hpp"
+#include "admin_output.hpp"
 #include "command.hpp"
 
 namespace hcpnet::app {
@@ -18,26 +18,6 @@ struct Arguments {
   StateArguments state;
   FormatArguments format;
 };
-
-std::string text_of(const Json& object, const char* key) {
-  return object.value(key, std::string{});
-}
-
-void print_diagnostics(const Json& diagnostics, std::ostream& out) {
-  for (const Json& d : diagnostics) {
-    Diagnostic one;
-    one.severity = text_of(d, "severity") == "error" ? Severity::error : Severity::warning;
-    one.file = text_of(d, "file");
-    one.line = d.value("line", 0u);
-    one.column = d.value("column", 0u);
-    one.path = text_of(d, "path");
-    one.code = text_of(d, "code");
-    one.message = text_of(d, "message");
-    one.found = text_of(d, "found");
-    one.expected = text_of(d, "expected");
-    out << one.to_string() << '\n';
-  }
-}
 
 void print_status(const Json& status, std::ostream& out) {
   out << "hcpnet " << text_of(status, "version") << ", reloads " << status.value("reloads", 0) << ", refused "
@@ -51,19 +31,6 @@ void print_status(const Json& status, std::ostream& out) {
         << (text_of(l, "bound") == text_of(l, "configured") ? "" : "  for " + text_of(l, "configured")) << '\n';
   for (const Json& trouble : status.at("troubles")) out << "trouble: " << trouble.get<std::string>() << '\n';
   print_diagnostics(status.at("warnings"), out);
-}
-
-void print_leases(const Json& leases, std::ostream& out) {
-  // An IPv6 address can be longer than an IPv4 address and its column.
-  std::size_t width = 15;
-  for (const Json& l : leases.at("leases")) width = std::max(width, text_of(l, "address").size());
-  const auto address = std::setw(static_cast<int>(width) + 2);
-  out << std::left << address << "ADDRESS" << std::setw(19) << "MAC" << std::setw(10) << "STATE" << std::setw(22)
-      << "EXPIRES" << std::setw(28) << "SUBNET" << "HOST NAME\n";
-  for (const Json& l : leases.at("leases"))
-    out << address << text_of(l, "address") << std::setw(19) << text_of(l, "mac") << std::setw(10)
-        << text_of(l, "state") << std::setw(22) << text_of(l, "expires") << std::setw(28) << text_of(l, "subnet")
-        << text_of(l, "hostName") << '\n';
 }
 
 int ask(const Arguments& a, const char* method, const char* target,
@@ -118,13 +85,6 @@ void add_drain(CLI::App& app, int& status) {
       out << "draining, " << body.value("active", std::uint64_t{0}) << " connections open\n";
     });
   });
-}
-
-void add_leases(CLI::App& app, int& status) {
-  CLI::App* leases = app.add_subcommand("leases", "DHCP leases of the running process");
-  leases->require_subcommand(1);
-  CLI::App* list = leases->add_subcommand("list", "every lease, by address");
-  list->callback([a = arguments_of(*list), &status] { status = ask(*a, "GET", "/leases", print_leases); });
 }
 
 }  // namespace hcpnet::app

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 namespace hcpnet::app {
@@ -47,14 +50,14 @@ SourceFiles FileArguments::read(Diagnostics& problems) const {
   return read_source_files(files, observed, endpoints, problems);
 }
 
-std::optional<CheckedFiles> FileArguments::check() const {
+std::optional<CheckedFiles> FileArguments::check(spec::KindSet kinds) const {
   Diagnostics problems;
   const SourceFiles sources = read(problems);
   if (problems.has_errors()) {
     print(problems);
     return std::nullopt;
   }
-  auto checked = check_files(sources);
+  auto checked = check_files(sources, {}, kinds);
   if (checked.has_error()) {
     print(checked.error());
     return std::nullopt;
@@ -76,6 +79,14 @@ std::string StateArguments::inside(const char* name) const {
     throw std::runtime_error(
         "no state directory: $STATE_DIRECTORY, $XDG_STATE_HOME and $HOME are not set; give --state-dir");
   return state_dir + '/' + name;
+}
+
+void StateArguments::make_folder() const {
+  const mode_t before = ::umask(077);
+  std::error_code error;
+  std::filesystem::create_directories(state_dir, error);
+  ::umask(before);
+  if (error) throw std::runtime_error("state directory " + state_dir + ": " + error.message());
 }
 
 void FormatArguments::add_to(CLI::App& command) {

@@ -23,7 +23,7 @@ struct FileArguments {
   /// Reads everything; what can't be read goes to `problems`.
   [[nodiscard]] SourceFiles read(Diagnostics& problems) const;
   /// Reads and checks everything. Prints what is wrong and returns nullopt; prints warnings otherwise.
-  [[nodiscard]] std::optional<CheckedFiles> check() const;
+  [[nodiscard]] std::optional<CheckedFiles> check(spec::KindSet kinds = spec::KindSet::network) const;
 };
 
 /// --state-dir, for `up` and for the commands that ask a running process.
@@ -33,6 +33,9 @@ struct StateArguments {
   /// Throw std::runtime_error where no folder was given and none can be guessed.
   [[nodiscard]] std::string admin_socket() const { return inside("admin.sock"); }
   [[nodiscard]] std::string handover_socket() const { return inside("handover.sock"); }
+  [[nodiscard]] std::string lease_database() const { return inside("leases.db"); }
+  /// Makes the folder for us alone, where there is none. Throws std::runtime_error.
+  void make_folder() const;
 
  private:
   [[nodiscard]] std::string inside(const char* name) const;
@@ -60,6 +63,7 @@ void add_route(CLI::App& app, int& status);
 void add_dns(CLI::App& app, int& status);
 void add_patch(CLI::App& app, int& status);
 void add_render(CLI::App& app, int& status);
+void add_names(CLI::App& app, int& status);
 void add_bootstrap(CLI::App& app, int& status);
 void add_pki(CLI::App& app, int& status);
 void add_documentation(CLI::App& app, int& status);

@@ -31,7 +31,17 @@ void run(asio::io_context& io, std::chrono::milliseconds timeout, const error_co
 std::optional<dns::Message> as_reply(ByteView bytes, const dns::Message& query) {
   auto message = dns::parse_message(bytes);
   if (!message || message->id != query.id || (message->flags & dns::flag::kResponse) == 0) return std::nullopt;
+  // A server that could not read the question does not repeat it.
+  if (!message->questions.empty() && message->questions != query.questions) return std::nullopt;
   return std::move(*message);
+}
+
+template <class Socket>
+void bind_to(Socket& socket, const std::optional<IpAddress>& source) {
+  if (!source) return;
+  error_code error;
+  socket.bind({to_asio(*source), 0}, error);
+  if (error) throw boost::system::system_error(error, "--from " + source->to_string());
 }
 
 dns::Message malformed() {
@@ -42,9 +52,9 @@ dns::Message over_udp(asio::io_context& io, const Endpoint& server, const std::o
                       const dns::Message& query, std::chrono::milliseconds timeout) {
   const asio::ip::udp::endpoint to(to_asio(server.address), server.port);
   asio::ip::udp::socket socket(io, to.protocol());
-  if (source) socket.bind({to_asio(*source), 0});
+  bind_to(socket, source);
   socket.connect(to);  // the kernel then drops what others send
-  socket.send(asio::buffer(dns::encode_message(query).value()));
+  const auto bytes = dns::encode_message(query).value();
   std::array<std::uint8_t, dns::kMaxMessageBytes> buffer;
   error_code result;
   std::size_t size = 0;
@@ -52,7 +62,10 @@ dns::Message over_udp(asio::io_context& io, const Endpoint& server, const std::o
     result = error;
     size = received;
   });
-  run(io, timeout, result);
+  socket.send(asio::buffer(bytes));
+  io.run_for(timeout / 2);
+  if (!io.stopped()) socket.send(asio::buffer(bytes));  // a datagram may get lost
+  run(io, timeout / 2, result);
   const auto reply = as_reply(ByteView(buffer).first(size), query);
   return reply ? *reply : malformed();
 }
@@ -62,7 +75,7 @@ dns::Message over_tcp(asio::io_context& io, const Endpoint& server, const std::o
                       const dns::Message& query, std::chrono::milliseconds timeout) {
   const asio::ip::tcp::endpoint to(to_asio(server.address), server.port);
   asio::ip::tcp::socket socket(io, to.protocol());
-  if (source) socket.bind({to_asio(*source), 0});
+  bind_to(socket, source);
   error_code result;
   socket.async_connect(to, [&](const error_code& error) { result = error; });
   run(io, timeout, result);

@@ -2,7 +2,6 @@
 // hcpnet dns zone, and where every part of `hcpnet dns` gets its zones from.
 #include "dns_command.hpp"
 
-#include <hcpnet/dns/rdata.hpp>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -66,32 +65,6 @@ int run_zone(const Arguments& a) {
   return kGood;
 }
 
-dns::RRset to_rrset(const Json& record) {
-  const dns::Type type = dns::parse_type(record.at("type").get<std::string>()).value();
-  return {dns::parse_name(record.at("name").get<std::string>()).value(),
-          type,
-          record.at("ttl").get<std::uint32_t>(),
-          {dns::parse_rdata(type, record.at("data").get<std::string>()).value()}};
-}
-
-std::shared_ptr<const dns::Zone> to_zone(const Json& zone) {
-  std::vector<dns::RRset> rrsets;
-  for (const Json& record : zone.at("records")) rrsets.push_back(to_rrset(record));
-  return std::make_shared<const dns::Zone>(
-      dns::parse_name(zone.at("apex").get<std::string>()).value(), std::move(rrsets), 1,
-      zone.at("available").get<bool>() ? dns::Availability::available : dns::Availability::unavailable);
-}
-
-/// The last element, if it has that name; else a new one.
-template <class Element>
-Element& last_named(std::vector<Element>& all, std::string Element::* name, const std::string& value) {
-  if (all.empty() || all.back().*name != value) {
-    all.emplace_back();
-    all.back().*name = value;
-  }
-  return all.back();
-}
-
 }  // namespace
 
 void print_json(const Json& body) {
@@ -108,21 +81,6 @@ std::optional<std::vector<DnsServerConfig>> dns_from_files(const FileArguments& 
   }
   print(config->warnings);
   return std::move(config->dns);
-}
-
-std::optional<std::vector<DnsServerConfig>> dns_from_process(const StateArguments& state) {
-  const auto zones = zones_of_process(state);
-  if (!zones) return std::nullopt;
-  std::vector<DnsServerConfig> servers;
-  for (const Json& zone : *zones) {  // in the order of servers and views
-    DnsServerConfig& server = last_named(servers, &DnsServerConfig::owner, zone.at("server").get<std::string>());
-    dns::View& view = last_named(server.config.views, &dns::View::name, zone.at("view").get<std::string>());
-    if (view.zones.empty())
-      for (const Json& prefix : zone.at("clients"))
-        view.clients.push_back(parse_cidr(prefix.get<std::string>()).value());
-    view.zones.push_back(to_zone(zone));
-  }
-  return servers;
 }
 
 void add_dns(CLI::App& app, int& status) {

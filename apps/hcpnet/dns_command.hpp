@@ -14,8 +14,6 @@ namespace hcpnet::app {
 
 /// What the DNS servers of the files are told. Prints what is wrong and returns nullopt; prints warnings otherwise.
 [[nodiscard]] std::optional<std::vector<DnsServerConfig>> dns_from_files(const FileArguments& files);
-/// The same of the running process, as far as its /zones page tells it: no listeners, no forwarding.
-[[nodiscard]] std::optional<std::vector<DnsServerConfig>> dns_from_process(const StateArguments& state);
 /// Prints JSON, whatever bytes are in it.
 void print_json(const nlohmann::json& body);
 

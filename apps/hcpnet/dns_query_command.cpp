@@ -10,6 +10,7 @@
 #include "admin_client.hpp"
 #include "dns_client.hpp"
 #include "dns_command.hpp"
+#include "stack/to_json.hpp"
 
 namespace hcpnet::app {
 namespace {
@@ -17,7 +18,8 @@ namespace {
 using Json = nlohmann::json;
 
 struct Arguments {
-  std::string name, type = "A", from;
+  std::string name, type = "A";
+  std::optional<std::string> from;
   FileArguments files;
   StateArguments state;
   FormatArguments format;
@@ -32,30 +34,19 @@ struct Asked {
 std::optional<Asked> understand(const Arguments& a) {
   const auto name = dns::parse_name(a.name);
   const auto type = dns::parse_type(a.type);
-  const auto from = parse_ip_address(a.from);
+  const auto from = a.from ? parse_ip_address(*a.from) : std::nullopt;
+  const bool is_nobody = a.from && !from;
   if (!name) std::cerr << "hcpnet: " << a.name << ": " << name.error().message() << '\n';
   if (!type) std::cerr << "hcpnet: --type: " << a.type << " is not a type of record\n";
-  if (!a.from.empty() && !from) std::cerr << "hcpnet: --from: " << a.from << " is not an address\n";
-  if (!name || !type || (!a.from.empty() && !from)) return std::nullopt;
-  return Asked{*name, *type, from};
+  if (is_nobody) std::cerr << "hcpnet: --from: '" << *a.from << "' is not an address\n";
+  const bool is_transfer = type && (*type == dns::Type::axfr || *type == dns::Type::ixfr);
+  if (is_transfer)
+    std::cerr << "hcpnet: --type: " << a.type << " asks for a whole zone, which `hcpnet dns zone` prints\n";
+  if (!name || !type || is_transfer || is_nobody) return std::nullopt;
+  return Asked{*name, *type, from ? std::optional(from->unmapped()) : std::nullopt};
 }
 
 // --- explain ---
-
-Json to_json(const std::string& server, const dns::Explanation& e) {
-  Json steps = Json::array();
-  for (const dns::ExplainStep& s : e.steps)
-    steps.push_back({{"name", s.name},
-                     {"zone", s.zone},
-                     {"rule", to_string(s.rule)},
-                     {"matched", s.matched},
-                     {"records", s.records}});
-  return {{"server", server},
-          {"view", e.view},
-          {"prefix", e.prefix ? e.prefix->to_string() : ""},
-          {"steps", steps},
-          {"upstreams", e.upstreams}};
-}
 
 void print_explanation(const Json& e) {
   std::cout << e.at("server").get<std::string>() << ": ";
@@ -73,28 +64,38 @@ void print_explanation(const Json& e) {
   for (const Json& upstream : e.at("upstreams")) std::cout << "    " << upstream.get<std::string>() << '\n';
 }
 
+std::optional<Json> explanations_of_files(const Arguments& a, const Asked& asked) {
+  const auto servers = dns_from_files(a.files);
+  if (!servers) return std::nullopt;
+  Json all = Json::array();
+  for (const DnsServerConfig& server : *servers)
+    all.push_back(to_json(server.owner, dns::explain(server.config, asked.name, asked.type, *asked.from).value()));
+  return all;
+}
+
+std::optional<Json> explanations_of_process(const Arguments& a) {
+  const std::string page = "/explain?name=" + percent_encoded(a.name) + "&type=" + percent_encoded(a.type) +
+                           "&from=" + percent_encoded(*a.from);
+  const AdminAnswer answer = ask_admin(a.state.admin_socket(), "GET", page);
+  if (answer.status == 200) return answer.body.at("explanations");
+  std::cerr << "hcpnet: " << answer.error() << '\n';
+  return std::nullopt;
+}
+
 int run_explain(const Arguments& a) {
   const auto asked = understand(a);
   if (!asked) return kWrongUse;
-  const bool from_process = a.files.files.empty();
-  std::optional<std::vector<DnsServerConfig>> servers;
-  if (from_process)
-    servers = dns_from_process(a.state);
-  else
-    servers = dns_from_files(a.files);
-  if (!servers) return kProblems;
-  Json all = Json::array();
-  for (const DnsServerConfig& server : *servers) {
-    Json one = to_json(server.owner, dns::explain(server.config, asked->name, asked->type, *asked->from).value());
-    // Its page does not tell whether the process forwards.
-    if (from_process && one["steps"].back()["rule"] == to_string(dns::AnswerRule::refused))
-      one["steps"].back()["rule"] = "no-zone";
-    all.push_back(std::move(one));
+  if (!dns::is_data_type(asked->type)) {
+    std::cerr << "hcpnet: --type: no record has the type " << a.type
+              << "; `hcpnet dns query` shows what it is answered\n";
+    return kWrongUse;
   }
+  const auto all = a.files.files.empty() ? explanations_of_process(a) : explanations_of_files(a, *asked);
+  if (!all) return kProblems;
   if (a.format.is_json())
-    print_json({{"explanations", all}});
+    print_json({{"explanations", *all}});
   else
-    for (const Json& e : all) print_explanation(e);
+    for (const Json& e : *all) print_explanation(e);
   return kGood;
 }
 

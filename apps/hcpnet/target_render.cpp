@@ -61,25 +61,18 @@ void write(const fs::path& path, const std::string& text) {
   fs::rename(incomplete, path);
 }
 
-/// The cacheTTL of a DNSServer; an Infra has none, and gets the default.
-std::chrono::seconds cache_ttl_of(const CheckedFiles& files, const std::string& owner) {
-  for (const spec::ValidDnsServer& server : files.set.dns_servers)
-    if (server.metadata.key() == owner) return server.cache_ttl;
-  return dns::CoreDnsOptions{}.cache_ttl;
-}
-
 std::string folder_of(const std::string& owner) {
   std::string folder = owner;
   folder[folder.find('/')] = '-';
   return folder;
 }
 
-std::optional<std::vector<RenderedFile>> render_dns(const TargetArguments& a, const CheckedFiles& checked,
-                                                    const DnsServerConfig& server, const std::string& folder) {
+std::optional<std::vector<RenderedFile>> render_dns(const TargetArguments& a, const DnsServerConfig& server,
+                                                    const std::string& folder) {
   dns::RenderOptions options;
   options.any_address = a.any_address;
   options.file_prefix = a.file_prefix;
-  options.coredns.cache_ttl = cache_ttl_of(checked, server.owner);
+  options.coredns.cache_ttl = server.cache_ttl;
   if (!a.output_dir.empty()) {
     options.previous = previous_files(fs::path(a.output_dir) / folder);
     options.day = today();
@@ -90,7 +83,7 @@ std::optional<std::vector<RenderedFile>> render_dns(const TargetArguments& a, co
   return std::move(rendered->files);
 }
 
-std::vector<Server> servers_for(const TargetArguments& a, const CheckedFiles& checked, const StackConfig& config) {
+std::vector<Server> servers_for(const TargetArguments& a, const StackConfig& config) {
   std::vector<Server> servers;
   if (const auto target = parse_proxy_target(a.target)) {
     for (const ProxyServerConfig& server : config.proxies) {
@@ -104,9 +97,8 @@ std::vector<Server> servers_for(const TargetArguments& a, const CheckedFiles& ch
     return servers;
   }
   for (const DnsServerConfig& server : config.dns) {
-    servers.push_back({server.owner, [&a, &checked, &server](const std::string& folder) {
-                         return render_dns(a, checked, server, folder);
-                       }});
+    servers.push_back(
+        {server.owner, [&a, &server](const std::string& folder) { return render_dns(a, server, folder); }});
   }
   return servers;
 }
@@ -165,7 +157,7 @@ int render_target(const TargetArguments& a) {
   const auto config = make_stack_config(checked->set, checked->observed, *surroundings);
   print(config ? config->warnings : config.error());
   if (!config) return kProblems;
-  const std::vector<Server> servers = servers_for(a, *checked, *config);
+  const std::vector<Server> servers = servers_for(a, *config);
   if (servers.empty()) {
     std::cerr << "hcpnet: the files describe no " << (parse_proxy_target(a.target) ? "proxy" : "DNS server") << '\n';
     return kProblems;

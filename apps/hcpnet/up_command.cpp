@@ -8,7 +8,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <charconv>
 #include <csignal>
-#include <filesystem>
 #include <hcpnet/stack.hpp>
 #include <iostream>
 #include <memory>
@@ -64,14 +63,6 @@ LogLevel parse_level(const std::string& text) {
   for (const LogLevel level : {LogLevel::debug, LogLevel::info, LogLevel::warning})
     if (text == to_string(level)) return level;
   return LogLevel::error;
-}
-
-void make_state_dir(const std::string& path) {
-  const mode_t before = ::umask(077);  // what is made here is for us alone
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  ::umask(before);
-  if (error) throw std::runtime_error("state directory " + path + ": " + error.message());
 }
 
 /// Every tunnel takes two descriptors; the hard limit is what the administrator meant.
@@ -177,7 +168,7 @@ class Service {
 int run(const Arguments& a) {
   try {
     StackOptions options = to_options(a);
-    make_state_dir(a.state.state_dir);
+    a.state.make_folder();
     raise_descriptor_limit();
     Service(std::move(options)).run();
     return kGood;

@@ -69,6 +69,9 @@ class IpAddress {
   [[nodiscard]] const Ipv6& v6() const noexcept { return *std::get_if<Ipv6>(&value_); }
   [[nodiscard]] bool is_unspecified() const noexcept;
   [[nodiscard]] bool is_loopback() const noexcept;
+  /// The IPv4 address that an IPv4-mapped IPv6 address stands for (RFC 4291 section 2.5.5.2); any other as it is. Rules
+  /// are about who somebody is, not about how he is written.
+  [[nodiscard]] IpAddress unmapped() const noexcept;
   [[nodiscard]] std::string to_string() const;
   friend auto operator<=>(const IpAddress&, const IpAddress&) noexcept = default;
 

@@ -4,8 +4,12 @@
 #include <functional>
 #include <hcpnet/clock.hpp>
 #include <hcpnet/dhcp/lease.hpp>
+#include <hcpnet/dhcp/lease_file.hpp>
+#include <hcpnet/dhcp/lease_import.hpp>
 #include <hcpnet/dhcp/server.hpp>
+#include <hcpnet/dhcp6/lease.hpp>
 #include <hcpnet/diagnostic.hpp>
+#include <hcpnet/dns/explain.hpp>
 #include <hcpnet/dns/server.hpp>
 #include <hcpnet/dns/zone.hpp>
 #include <hcpnet/inherited_sockets.hpp>
@@ -36,10 +40,12 @@ struct StackEvent {
     reload_refused,
     handed_over,  ///< another process serves; tunnels may finish here, for as long as their ProxyPolicy has it drain
     stopped,      ///< after handed_over: the last tunnel has ended
+    lease6,       ///< of DHCPv6
   };
   Kind kind = Kind::lease;
-  std::optional<dhcp::LeaseEvent> lease;  ///< with Kind::lease
-  Diagnostics diagnostics;                ///< with Kind::reload_refused: why; with Kind::reloaded: warnings
+  std::optional<dhcp::LeaseEvent> lease;      ///< with Kind::lease
+  Diagnostics diagnostics;                    ///< with Kind::reload_refused: why; with Kind::reloaded: warnings
+  std::optional<dhcp6::LeaseEvent> lease6{};  ///< with Kind::lease6
 };
 
 /// Which of the three servers one process runs, where several share one set of files.
@@ -137,6 +143,17 @@ class Stack {
   /// tunnels are not touched. Before start() it is for the start. Errors: keys and addresses that are none; then
   /// nothing changes.
   Result<void, Diagnostics> set_endpoints(spec::EndpointMap endpoints);
+  /// Takes over leases from elsewhere, all of them or none: dhcp::Server::import_leases(). `done` is called on the
+  /// stack's thread; on an io_context of the embedder it may call the stack.
+  void import_leases(dhcp::LeaseList list, std::function<void(Result<dhcp::LeaseImport, Diagnostics>)> done);
+  /// Ends a lease, or the rest of a declined address: dhcp::Server::release(). `done` as above.
+  void release_lease(const IpAddress& address, std::function<void(Result<dhcp::EndedLease, Diagnostics>)> done);
+  /// Keep an address for a client, beside the reservations of the files, or keep it no longer: dhcp::Server::reserve()
+  /// and unreserve(). `done` as above.
+  void reserve_address(dhcp::KeptAddress wanted, std::function<void(Result<dhcp::KeptAddress, Diagnostics>)> done);
+  void unreserve_address(const IpAddress& address, std::function<void(Result<dhcp::KeptAddress, Diagnostics>)> done);
+  /// Of the files and by hand, ordered by address.
+  [[nodiscard]] std::vector<dhcp::KeptAddress> reservations() const;
   /// The proxies take no more clients from now on and /readyz says so; tunnels, DHCP and DNS go on. For the time before
   /// stop(), so that load balancers turn away. Idempotent.
   void drain();
@@ -151,7 +168,11 @@ class Stack {
   [[nodiscard]] std::vector<std::string> troubles() const;
   [[nodiscard]] std::vector<StackListener> listeners() const;
   [[nodiscard]] std::vector<dhcp::Lease> leases() const;
+  [[nodiscard]] std::vector<dhcp6::Lease> leases6() const;
   [[nodiscard]] std::vector<StackZone> zones() const;
+  /// Which view, zone and rule of each DNS server answer a client, by owner. As dns::explain().
+  [[nodiscard]] std::map<std::string, dns::Explanation> explain(const dns::Name& name, dns::Type type,
+                                                                const IpAddress& client) const;
   [[nodiscard]] StackStats stats() const;
   /// One answer per proxy that listens on `port`.
   [[nodiscard]] std::vector<RouteExplanation> route(const std::string& server_name, std::uint16_t port,
@@ -169,6 +190,7 @@ class Stack {
   struct Thread;
   template <class Work>
   auto call(Work work) const;
+  void start_call(std::function<void()> work);
 
   std::unique_ptr<Thread> thread_;
   std::shared_ptr<Impl> impl_;

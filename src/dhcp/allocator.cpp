@@ -27,11 +27,18 @@ struct Allocator::Impl {
   void drop_offer(Ipv4 address);
   void end(LeaseRecord& record, LeaseState state, Time now);
   void restore_owner(LeaseRecord& record, Time now, std::vector<Lease>& superseded);
+  [[nodiscard]] bool is_never_given(Ipv4 address) const;
+  Adopted bind_adopted(const Lease& lease);
+  Adopted let_rest(const Lease& lease);
+  Adopted remember(const Lease& lease, Time now);
+  LeaseRecord& fill(const Lease& lease, LeaseState state);
   [[nodiscard]] Lease lease(const LeaseRecord& record) const;
   [[nodiscard]] LeaseEvent event(LeaseEventKind kind, const LeaseRecord& record) const { return {kind, lease(record)}; }
 
   AllocatorLimits limits;
   std::string subnet_name;
+  Ipv4Cidr cidr;
+  std::vector<Ipv4> servers;  // and the router: addresses that no client can have
   std::chrono::seconds lease_time{};
   FreePool pool;
   std::unordered_map<MacAddress, Ipv4> reserved_for;
@@ -42,6 +49,10 @@ struct Allocator::Impl {
 
 void Allocator::Impl::configure(const Subnet& subnet) {
   subnet_name = subnet.name;
+  cidr = subnet.cidr;
+  servers = subnet.dns_servers;
+  servers.push_back(subnet.server_id);
+  if (subnet.router) servers.push_back(*subnet.router);
   lease_time = subnet.lease_time;
   pool = FreePool(subnet);
   reserved_for.clear();
@@ -280,6 +291,14 @@ void Allocator::confirm(const MacAddress& mac, Ipv4 address) {
   if (record->state == LeaseState::bound) impl_->table.schedule(*record);
 }
 
+void Allocator::confirm(const Lease& lease) {
+  const LeaseRecord* record = impl_->table.find(lease.address);
+  if (record == nullptr && !impl_->is_others(lease.mac, lease.address)) {
+    impl_->table.set_owner(impl_->fill(lease, LeaseState::bound), lease.mac);
+  }
+  confirm(lease.mac, lease.address);
+}
+
 void Allocator::revert(const MacAddress& mac, Ipv4 address, Time now) {
   LeaseRecord* record = impl_->table.find(address);
   const bool is_pending =
@@ -312,6 +331,118 @@ std::optional<LeaseEvent> Allocator::decline(const MacAddress& mac, Ipv4 address
   declined.expires = now + impl_->limits.decline_hold;
   impl_->table.schedule(declined);
   return impl_->event(LeaseEventKind::declined, declined);
+}
+
+std::optional<LeaseEvent> Allocator::end(Ipv4 address, Time now) {
+  LeaseRecord* record = impl_->table.find(address);
+  if (record == nullptr) return std::nullopt;
+  if (record->state == LeaseState::bound) return release(record->mac, address, now);
+  if (record->state != LeaseState::declined) return std::nullopt;
+  impl_->end(*record, LeaseState::released, now);
+  return impl_->event(LeaseEventKind::released, *record);
+}
+
+// --- leases from elsewhere
+
+bool Allocator::Impl::is_never_given(Ipv4 address) const {
+  return !cidr.is_host(address) || std::ranges::find(servers, address) != servers.end();
+}
+
+AdoptObstacle Allocator::obstacle(const Lease& lease, Time now) const {
+  const bool is_running = lease.state == LeaseState::bound || lease.state == LeaseState::declined;
+  if (!is_running || lease.expires <= now) return AdoptObstacle::none;
+  if (impl_->is_never_given(lease.address)) return AdoptObstacle::own_address;
+  if (lease.state == LeaseState::declined) return AdoptObstacle::none;
+  const bool is_group = (lease.mac.bytes()[0] & 1) != 0;
+  if (is_group || lease.mac == MacAddress()) return AdoptObstacle::no_client;
+  const LeaseRecord* record = impl_->table.find(lease.address);
+  if (record == nullptr || record->mac == lease.mac) return AdoptObstacle::none;
+  if (record->state == LeaseState::bound) return AdoptObstacle::held;
+  return record->state == LeaseState::declined ? AdoptObstacle::resting : AdoptObstacle::none;
+}
+
+std::size_t Allocator::room() const noexcept {
+  const std::size_t used = impl_->table.size();
+  return used < impl_->limits.max_leases ? impl_->limits.max_leases - used : 0;
+}
+
+Allocator::Adopted Allocator::adopt(const Lease& lease, Time now) {
+  BOOST_ASSERT(obstacle(lease, now) == AdoptObstacle::none);
+  const bool is_running = lease.state == LeaseState::bound || lease.state == LeaseState::declined;
+  if (!is_running || lease.expires <= now) return impl_->remember(lease, now);
+  return lease.state == LeaseState::bound ? impl_->bind_adopted(lease) : impl_->let_rest(lease);
+}
+
+/// The record of the address, as the lease has it, in use by nobody else and not yet durable.
+LeaseRecord& Allocator::Impl::fill(const Lease& lease, LeaseState state) {
+  offers.erase(lease.address);
+  pool.claim(lease.address);
+  LeaseRecord& record = table.obtain(lease.address);
+  table.clear_owner(record);
+  table.set_state(record, state);
+  record.mac = lease.mac;
+  record.is_durable = false;
+  record.started = lease.started;
+  record.expires = lease.expires;
+  record.client_id = lease.client_id;
+  record.host_name = lease.host_name;
+  return record;
+}
+
+/// Who has another lease here keeps that; a client that really uses two addresses is not disturbed at either.
+Allocator::Adopted Allocator::Impl::bind_adopted(const Lease& adopted) {
+  LeaseRecord* same = table.find(adopted.address);
+  const LeaseRecord* own = std::as_const(table).find(adopted.mac);
+  if (same != nullptr && same->state == LeaseState::bound) {
+    if (same->expires >= adopted.expires) return {Adoption::unchanged, {}};
+    same->expires = adopted.expires;
+    return {Adoption::bound, event(LeaseEventKind::renewed, *same)};
+  }
+  const bool has_other = own != nullptr && own != same && own->state == LeaseState::bound;
+  if (has_other) return let_rest(adopted);
+  if (const OfferTable::Offer* offer = offers.find(adopted.mac); offer != nullptr && offer->address != adopted.address)
+    drop_offer(offer->address);
+  LeaseRecord& record = fill(adopted, LeaseState::bound);
+  table.set_owner(record, adopted.mac);
+  return {Adoption::bound, event(LeaseEventKind::bound, record)};
+}
+
+Allocator::Adopted Allocator::Impl::let_rest(const Lease& adopted) {
+  const LeaseRecord* same = table.find(adopted.address);
+  if (same != nullptr && same->state == LeaseState::bound) return {Adoption::left_out, {}};
+  if (same != nullptr && same->state == LeaseState::declined && same->expires >= adopted.expires)
+    return {Adoption::unchanged, {}};
+  const LeaseRecord& record = fill(adopted, LeaseState::declined);
+  return {Adoption::rests, event(LeaseEventKind::declined, record)};
+}
+
+/// An ended lease is of use only where nobody has had the address since.
+Allocator::Adopted Allocator::Impl::remember(const Lease& adopted, Time now) {
+  const LeaseRecord* same = table.find(adopted.address);
+  if (same != nullptr && same->mac == adopted.mac) return {Adoption::unchanged, {}};
+  const bool is_clients = adopted.mac != MacAddress() && adopted.state != LeaseState::declined;
+  const bool is_wanted = is_clients && same == nullptr && offers.find(adopted.address) == nullptr;
+  if (!is_wanted || !pool.contains(adopted.address)) return {};
+  const bool is_released = adopted.state == LeaseState::released;
+  LeaseRecord& record = fill(adopted, is_released ? LeaseState::released : LeaseState::expired);
+  record.expires = std::min(record.expires, now);
+  table.make_idle(record);
+  const LeaseRecord* own = std::as_const(table).find(adopted.mac);
+  if (own == nullptr || (own->state != LeaseState::bound && own->expires <= record.expires))
+    table.set_owner(record, adopted.mac);
+  return {Adoption::remembered, event(is_released ? LeaseEventKind::released : LeaseEventKind::expired, record)};
+}
+
+void Allocator::settle_adopted(const LeaseEvent& event, bool is_durable) {
+  LeaseRecord* record = impl_->table.find(event.lease.address);
+  if (record == nullptr) return;
+  if (!is_durable) {
+    if (record->is_durable) return;  // one of ours that would have lasted longer; in memory it does
+    impl_->table.erase(*record);
+    return impl_->pool.give_back(event.lease.address);
+  }
+  record->is_durable = true;
+  if (record->state == LeaseState::bound || record->state == LeaseState::declined) impl_->table.schedule(*record);
 }
 
 std::vector<LeaseEvent> Allocator::expire(Time now, std::size_t max) {

@@ -108,6 +108,43 @@ std::optional<dhcp6::Lease> read_lease6(const sqlite::Statement& row) {
   return out;
 }
 
+constexpr const char* kReservationTable =
+    "CREATE TABLE IF NOT EXISTS reservation(address BLOB NOT NULL PRIMARY KEY, mac BLOB NOT NULL, duid BLOB NOT NULL, "
+    "host_name TEXT NOT NULL) WITHOUT ROWID";
+
+std::string address_bytes(const IpAddress& address) {
+  if (address.is_v6()) return std::string(as_text(address.v6().bytes()));
+  return std::string(as_text(address.v4().bytes()));
+}
+
+std::optional<IpAddress> read_any_address(ByteView bytes) {
+  if (bytes.size() == 4) return Ipv4(ByteReader(bytes).u32());
+  std::array<std::uint8_t, 16> v6{};
+  if (bytes.size() != v6.size()) return std::nullopt;
+  std::ranges::copy(bytes, v6.begin());
+  return Ipv6(v6);
+}
+
+/// nullopt: a column makes no sense.
+std::optional<KeptAddress> read_reservation(const sqlite::Statement& row) {
+  const auto address = read_any_address(row.blob(0));
+  const ByteView mac = row.blob(1), duid = row.blob(2);
+  if (!address || (mac.size() != 6 && !mac.empty()) || mac.empty() == duid.empty()) return std::nullopt;
+  if ((address->is_v4() && mac.empty()) || row.blob(3).size() > kMaxHostNameBytes) return std::nullopt;
+  KeptAddress out;
+  out.address = *address;
+  out.duid = duid.empty() ? std::nullopt : dhcp6::make_duid(duid);
+  if (!duid.empty() && !out.duid) return std::nullopt;
+  if (!mac.empty()) {
+    std::array<std::uint8_t, 6> bytes{};
+    std::ranges::copy(mac, bytes.begin());
+    out.mac = MacAddress(bytes);
+  }
+  out.host_name = row.text(3);
+  out.is_by_hand = true;
+  return out;
+}
+
 Lease resting(Ipv4 address, std::chrono::sys_seconds from, std::chrono::sys_seconds until) {
   Lease lease;
   lease.address = address;
@@ -120,6 +157,17 @@ Lease resting(Ipv4 address, std::chrono::sys_seconds from, std::chrono::sys_seco
 }  // namespace
 
 LeaseDatabase::LeaseDatabase(std::string path, std::span<const Subnet> subnets) : path_(std::move(path)) {
+  open([&] { check_subnets(subnets); });
+}
+
+LeaseDatabase::LeaseDatabase(std::string path) : path_(std::move(path)) {
+  check_companions(path_);
+  if (!std::filesystem::exists(path_)) refuse(path_, "is not there", "nothing has been served from this state folder");
+  open([&] { read_networks(); });
+}
+
+template <class CheckNetworks>
+void LeaseDatabase::open(CheckNetworks check_networks) {
   check_companions(path_);
   try {
     if (!std::filesystem::exists(path_)) create_lease_database(path_, kApplicationId, kVersion);
@@ -132,7 +180,7 @@ LeaseDatabase::LeaseDatabase(std::string path, std::span<const Subnet> subnets) 
       refuse(path_, "cannot use a write-ahead log", "put it on a local file system");
     }
     connection_->run("PRAGMA synchronous=FULL");
-    check_subnets(subnets);
+    check_networks();
     if (is_old_) connection_->run(upgrade_to_version_2());
     put6_ = connection_->prepare(
         "INSERT OR REPLACE INTO lease6(address, duid, iaid, mac, host_name, state, started, expires) "
@@ -153,6 +201,21 @@ LeaseDatabase::LeaseDatabase(std::string path, std::span<const Subnet> subnets) 
         refuse(path_, std::string("cannot be opened (") + error.what() + ")",
                "see to the file system, then start again");
     }
+  }
+}
+
+void LeaseDatabase::read_networks() {
+  sqlite::Statement rows = connection_->prepare("SELECT id, name, cidr FROM subnet ORDER BY id");
+  while (rows.step()) {
+    const auto cidr = parse_ipv4_cidr(rows.text(2));
+    if (!cidr) refuse_damaged(path_, "a network of it is none");
+    Subnet network;
+    network.name = rows.text(1);
+    network.cidr = *cidr;
+    network.server_id = cidr->network();  // which no client can have anyway
+    network.pools = {{cidr->network(), cidr->broadcast()}};
+    networks_.push_back(std::move(network));
+    subnet_ids_.push_back(rows.integer(0));
   }
 }
 
@@ -218,6 +281,7 @@ StoredLeases LeaseDatabase::load(std::span<const Subnet> subnets, std::chrono::s
     out.by_subnet.push_back(load(subnet_ids_.at(i), subnets[i], now, out.problems));
   }
   load6(out);
+  load_reservations(out);
   return out;
 } catch (const sqlite::Error& error) {
   refuse_damaged(path_, error.what());
@@ -258,6 +322,20 @@ void LeaseDatabase::load6(StoredLeases& out) {
     if (const auto address = read_address6(rows)) out.unreadable6.push_back(*address);
     if (out.problems.size() < kMaxProblems) {
       out.problems.push_back("row " + std::to_string(row) + " of the DHCPv6 leases is no lease; it is left as it is");
+    }
+  }
+}
+
+void LeaseDatabase::load_reservations(StoredLeases& out) {
+  if (connection_->read_integer("SELECT count(*) FROM sqlite_schema WHERE type='table' AND name='reservation'") == 0)
+    return;
+  sqlite::Statement rows =
+      connection_->prepare("SELECT address, mac, duid, host_name FROM reservation ORDER BY address");
+  for (std::size_t row = 1; rows.step(); ++row) {
+    if (auto reservation = read_reservation(rows)) {
+      out.reservations.push_back(*std::move(reservation));
+    } else if (out.problems.size() < kMaxProblems) {
+      out.problems.push_back("row " + std::to_string(row) + " of the reservations is none; it is left as it is");
     }
   }
 }
@@ -304,6 +382,27 @@ void LeaseDatabase::Transaction::put(const dhcp6::Lease& lease) {
   put.bind(8, std::int64_t{lease.expires.time_since_epoch().count()});
   put.step();
   put.reset();
+}
+
+void LeaseDatabase::Transaction::put(const KeptAddress& reservation) {
+  sqlite::Connection& connection = *database_.connection_;
+  connection.run(kReservationTable);
+  sqlite::Statement put =
+      connection.prepare("INSERT OR REPLACE INTO reservation(address, mac, duid, host_name) VALUES(?,?,?,?)");
+  const std::string address = address_bytes(reservation.address);
+  put.bind(1, as_bytes(address));
+  put.bind(2, reservation.mac ? ByteView(reservation.mac->bytes()) : ByteView());
+  put.bind(3, reservation.duid ? reservation.duid->bytes() : ByteView());
+  put.bind_text(4, reservation.host_name);
+  put.step();
+}
+
+void LeaseDatabase::Transaction::erase_reservation(const IpAddress& address) {
+  database_.connection_->run(kReservationTable);
+  sqlite::Statement erase = database_.connection_->prepare("DELETE FROM reservation WHERE address=?");
+  const std::string bytes = address_bytes(address);
+  erase.bind(1, as_bytes(bytes));
+  erase.step();
 }
 
 void LeaseDatabase::Transaction::commit() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <hcpnet/dhcp/config.hpp>
+#include <hcpnet/dhcp/kept_address.hpp>
 #include <hcpnet/dhcp/responder.hpp>
 #include <hcpnet/dhcp6/lease.hpp>
 #include <hcpnet/result.hpp>
@@ -19,6 +20,7 @@ struct StoredLeases {
   std::vector<std::vector<Lease>> by_subnet;  ///< in the order of the configured subnets; Lease::subnet is left empty
   std::vector<dhcp6::Lease> leases6;          ///< of every network; Lease::subnet is left empty
   std::vector<Ipv6> unreadable6;              ///< addresses of rows that make no sense: somebody may use them
+  std::vector<KeptAddress> reservations;      ///< made by hand; KeptAddress::subnet is left empty
   std::vector<std::string> problems;          ///< rows that make no sense, one sentence each; they stay in the file
 };
 
@@ -35,10 +37,14 @@ class LeaseDatabase {
 
   /// Opens the file, or makes it where there is none, with mode 0600.
   LeaseDatabase(std::string path, std::span<const Subnet> subnets);
+  /// Opens a file that is there, with the networks that it has.
+  explicit LeaseDatabase(std::string path);
   LeaseDatabase(const LeaseDatabase&) = delete;
   LeaseDatabase& operator=(const LeaseDatabase&) = delete;
 
-  /// Precondition: the subnets of the constructor.
+  /// The networks that the file has, with every address as pool. Empty where the constructor was told them.
+  [[nodiscard]] const std::vector<Subnet>& networks() const noexcept { return networks_; }
+  /// Precondition: the subnets of the constructor, or networks().
   [[nodiscard]] StoredLeases load(std::span<const Subnet> subnets, std::chrono::sys_seconds now);
 
   /// One transaction, which writes all changes or none.
@@ -50,6 +56,9 @@ class LeaseDatabase {
     Transaction& operator=(const Transaction&) = delete;
     void put(const LeaseChange& change);
     void put(const dhcp6::Lease& lease);
+    /// The table is there from the first reservation on: a program that knows none can use the file as well.
+    void put(const KeptAddress& reservation);
+    void erase_reservation(const IpAddress& address);
     void commit();
 
    private:
@@ -57,11 +66,15 @@ class LeaseDatabase {
   };
 
  private:
+  template <class CheckNetworks>
+  void open(CheckNetworks check_networks);
+  void read_networks();
   void check_owner();
   void check_subnets(std::span<const Subnet> subnets);
   [[nodiscard]] std::vector<Lease> load(std::int64_t subnet_id, const Subnet& subnet, std::chrono::sys_seconds now,
                                         std::vector<std::string>& problems);
   void load6(StoredLeases& out);
+  void load_reservations(StoredLeases& out);
 
   std::string path_;
   std::optional<LeaseDatabaseLock> lock_;  // before connection_: destroyed after it
@@ -69,6 +82,7 @@ class LeaseDatabase {
   std::optional<sqlite::Statement> put_;
   std::optional<sqlite::Statement> put6_;
   std::vector<std::int64_t> subnet_ids_;
+  std::vector<Subnet> networks_;
   bool is_old_ = false;  ///< of version 1
 };
 

@@ -103,6 +103,7 @@ error_code LeaseStore::write(std::span<const Group> groups) try {
   for (const Group& group : groups) {
     for (const LeaseChange& change : group.changes) transaction.put(change);
     for (const dhcp6::LeaseChange& change : group.changes6) transaction.put(change.event.lease);
+    if (group.work) group.work(transaction);
   }
   transaction.commit();
   commits_.fetch_add(1, std::memory_order_relaxed);

@@ -44,6 +44,12 @@ class LeaseStore {
   /// Precondition: open() succeeded, async_close() was not called.
   void put(std::vector<LeaseChange> changes, Done done) { put({std::move(changes), {}, std::move(done)}); }
   void put(std::vector<dhcp6::LeaseChange> changes, Done done) { put({{}, std::move(changes), std::move(done)}); }
+  void put(std::vector<LeaseChange> changes, std::vector<dhcp6::LeaseChange> changes6, Done done) {
+    put({std::move(changes), std::move(changes6), std::move(done)});
+  }
+  /// More in one transaction, put there on the writing thread.
+  using Work = std::function<void(LeaseDatabase::Transaction&)>;
+  void put(Work work, Done done) { put({{}, {}, std::move(done), std::move(work)}); }
   /// Writes what is queued, calls back all completions, closes the file, then calls `closed`.
   void async_close(std::function<void()> closed);
 
@@ -56,6 +62,7 @@ class LeaseStore {
     std::vector<LeaseChange> changes;
     std::vector<dhcp6::LeaseChange> changes6;
     Done done;
+    Work work{};  ///< may be empty
   };
   void put(Group group);
   void run();

@@ -5,6 +5,7 @@
 #include <hcpnet/dhcp/responder.hpp>
 #include <utility>
 
+#include "dhcp/lease_import.hpp"
 #include "dhcp/reply_builder.hpp"
 
 namespace hcpnet::dhcp {
@@ -223,6 +224,21 @@ struct Responder::Impl {
     if (found == config.subnets.end()) return std::nullopt;
     return static_cast<std::size_t>(found - config.subnets.begin());
   }
+  /// The subnet that an address lies in; of several the smallest.
+  [[nodiscard]] std::optional<std::size_t> find_subnet(Ipv4 address) const {
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < config.subnets.size(); ++i) {
+      const Ipv4Cidr& cidr = config.subnets[i].cidr;
+      if (cidr.contains(address) && (!best || config.subnets[*best].cidr.prefix_length() < cidr.prefix_length()))
+        best = i;
+    }
+    return best;
+  }
+  [[nodiscard]] std::string served_networks() const {
+    std::string out;
+    for (const Subnet& subnet : config.subnets) out += (out.empty() ? "" : ", ") + subnet.cidr.to_string();
+    return out;
+  }
   void expire(std::size_t subnet, Time now, std::size_t max, std::vector<LeaseChange>& out) {
     for (LeaseEvent& event : networks[subnet].allocator.expire(now, max)) out.push_back({subnet, std::move(event)});
   }
@@ -311,11 +327,44 @@ void Responder::settle(const std::vector<LeaseChange>& changes, bool is_durable,
     const bool is_binding = event.kind == LeaseEventKind::bound || event.kind == LeaseEventKind::renewed;
     if (!is_binding) continue;
     if (is_durable) {
-      allocator.confirm(event.lease.mac, event.lease.address);
+      allocator.confirm(event.lease);
     } else {
       allocator.revert(event.lease.mac, event.lease.address, now);
     }
   }
+}
+
+void Responder::check_import(const LeaseList& list, Time now, Diagnostics& problems) const {
+  check_adoption(
+      list.file, list.leases, now, impl_->networks.size(), [&](Ipv4 a) { return impl_->find_subnet(a); },
+      [&](std::size_t i) -> const Allocator& { return impl_->networks[i].allocator; },
+      [&](std::size_t i) -> const std::string& { return impl_->config.subnets[i].name; }, impl_->served_networks(),
+      problems);
+  for (const ListedLease& listed : list.leases) {
+    if (listed.lease.client_id.size() <= kMaxStoredClientIdBytes) continue;
+    problems.add(describe_obstacle(AdoptObstacle::no_client, list.file, listed.line, listed.lease.address.to_string()));
+  }
+}
+
+std::vector<LeaseChange> Responder::import_leases(const LeaseList& list, Time now, LeaseImport& outcome) {
+  std::vector<LeaseChange> out = expire(now, SIZE_MAX);
+  adopt_all(
+      list.file, list.leases, now, [&](Ipv4 a) { return impl_->find_subnet(a); },
+      [&](std::size_t i) -> Allocator& { return impl_->networks[i].allocator; },
+      [&](std::size_t i, LeaseEvent event) { out.push_back({i, std::move(event)}); }, outcome);
+  return out;
+}
+
+void Responder::settle_import(const std::vector<LeaseChange>& changes, bool is_durable) {
+  for (const auto& [subnet, event] : changes) impl_->networks[subnet].allocator.settle_adopted(event, is_durable);
+}
+
+std::optional<LeaseChange> Responder::end(Ipv4 address, Time now) {
+  const auto subnet = impl_->find_subnet(address);
+  if (!subnet) return std::nullopt;
+  auto event = impl_->networks[*subnet].allocator.end(address, now);
+  if (!event) return std::nullopt;
+  return LeaseChange{*subnet, *std::move(event)};
 }
 
 std::vector<LeaseChange> Responder::expire(Time now, std::size_t max) {

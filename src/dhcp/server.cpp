@@ -7,7 +7,9 @@
 #include <set>
 #include <utility>
 
+#include "dhcp/kept_addresses.hpp"
 #include "dhcp/lease_clock.hpp"
+#include "dhcp/lease_import.hpp"
 #include "dhcp/lease_store.hpp"
 #include "dhcp/server_socket.hpp"
 #include "dhcp6/service.hpp"
@@ -41,6 +43,10 @@ void check(const Config& config) {
   dhcp6::check(config.subnets6);
 }
 
+Diagnostics not_stored(error_code why) {
+  return one_problem("lease-not-stored", "the lease database can't be written: " + why.message());
+}
+
 Logger::Fields fields_of(const Lease& lease) {
   return {{"subnet", lease.subnet}, {"address", lease.address.to_string()}, {"mac", lease.mac.to_string()}};
 }
@@ -69,9 +75,20 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
     Endpoint source;
   };
 
+  /// Made by hand, not by a message.
+  struct Changes {
+    std::vector<LeaseChange> v4;
+    std::vector<dhcp6::LeaseChange> v6;
+    [[nodiscard]] bool empty() const noexcept { return v4.empty() && v6.empty(); }
+  };
+
   void start(Config config);
   Config prepare(Config config) const;
   void adopt(Config prepared);
+  void use_reservations();
+  void reserve(const KeptAddress& wanted, std::function<void(Result<KeptAddress, Diagnostics>)> done);
+  void unreserve(const IpAddress& address, std::function<void(Result<KeptAddress, Diagnostics>)> done);
+  void write_reservation(KeptAddress kept, bool is_kept, std::function<void(Result<KeptAddress, Diagnostics>)> done);
   void stop(std::function<void()> done);
 
   void open_links(const Config& config);
@@ -81,6 +98,11 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   void on_message(std::size_t link, ByteView payload, const Endpoint& source);
   void commit(Pending pending);
   void on_committed(const Pending& pending, error_code result);
+  void import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done);
+  void release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done);
+  void write(Changes changes, std::function<void(const Changes&, error_code)> written);
+  void end_import(const Changes& changes, bool is_durable);
+  [[nodiscard]] std::optional<Diagnostics> reason_to_refuse_changes() const;
   void set_healthy(bool is_good, error_code why);
   void publish(const std::vector<LeaseChange>& changes);
   void send(const Reply& reply, std::size_t link, const Endpoint& source);
@@ -97,6 +119,8 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   LeaseStore store;
   runtime::TimerQueue timers;
   LeaseClock time;
+  Config files;                      ///< as configured
+  std::vector<KeptAddress> by_hand;  ///< beside it
   std::optional<Responder> responder;
   std::vector<Link> links;  // one per subnet, in its order
   ServerStats stats;
@@ -104,6 +128,8 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   std::optional<std::pair<Responder::Time, runtime::TimerQueue::Id>> armed;
   bool is_disk_good = true;
   bool is_running = false;
+  bool is_importing = false;  ///< no client is dealt with until it is on disk
+  bool is_reserving = false;
   std::unique_ptr<dhcp6::Service> v6;  // none where no IPv6 network is served; last, since it uses the others
 };
 
@@ -112,8 +138,13 @@ void Server::Impl::start(Config config) {
   open_links(config);
   v6 = dhcp6::Service::open(service_host(), config);
   StoredLeases stored = store.open(options.database, config.subnets, time.now());
-  if (v6) v6->restore(std::move(stored.leases6), stored.unreadable6);
-  responder.emplace(std::move(config));
+  by_hand = std::move(stored.reservations);
+  files = std::move(config);
+  responder.emplace(with_kept(files, by_hand));
+  if (v6) {
+    v6->replace(responder->config());
+    v6->restore(std::move(stored.leases6), stored.unreadable6);
+  }
   restore(stored);
   is_running = true;
   for (std::size_t link = 0; link < links.size(); ++link) {
@@ -187,8 +218,14 @@ Config Server::Impl::prepare(Config config) const {
 }
 
 void Server::Impl::adopt(Config prepared) {
-  if (v6) v6->replace(prepared);
-  responder->replace(std::move(prepared));
+  files = std::move(prepared);
+  use_reservations();
+}
+
+void Server::Impl::use_reservations() {
+  Config merged = with_kept(files, by_hand);
+  if (v6) v6->replace(merged);
+  responder->replace(std::move(merged));
   arm();
 }
 
@@ -221,6 +258,7 @@ void Server::Impl::on_readable(std::size_t link) {
 }
 
 void Server::Impl::on_message(std::size_t link, ByteView payload, const Endpoint& source) {
+  if (is_importing) return drop("importing", source);
   if (!store.has_room()) return drop("store_full", source);
   Pending pending{responder->handle(payload, link, time.now()), link, source};
   const Outcome& outcome = pending.outcome;
@@ -251,6 +289,137 @@ void Server::Impl::on_committed(const Pending& pending, error_code result) {
     publish(pending.outcome.changes);
   }
   arm();
+}
+
+// --- changes by hand
+
+std::optional<Diagnostics> Server::Impl::reason_to_refuse_changes() const {
+  if (!is_running) return one_problem("not-running", "DHCP is not running");
+  if (is_importing)
+    return one_problem("lease-import-under-way", "leases are being imported; try again when that is done");
+  if (is_reserving) return one_problem("lease-import-under-way", "a reservation is being written; try again");
+  if (!store.has_room()) return one_problem("lease-not-stored", "too much is waiting for the disk; try again");
+  return std::nullopt;
+}
+
+/// One transaction; then events and the outcome.
+void Server::Impl::write(Changes changes, std::function<void(const Changes&, error_code)> written) {
+  auto held = std::make_shared<Changes>(changes);
+  store.put(std::move(changes.v4), std::move(changes.v6),
+            [weak = weak_from_this(), held, written = std::move(written)](error_code result) {
+              const auto self = weak.lock();
+              if (!self) return;
+              self->set_healthy(!result, result);
+              written(*held, result);
+              if (result) return;
+              if (self->options.on_event)
+                for (const LeaseChange& change : held->v4) self->options.on_event(change.event);
+              if (self->options.on_event6)
+                for (const dhcp6::LeaseChange& change : held->v6) self->options.on_event6(change.event);
+            });
+}
+
+void Server::Impl::end_import(const Changes& changes, bool is_durable) {
+  responder->settle_import(changes.v4, is_durable);
+  if (v6) v6->settle_import(changes.v6, is_durable);
+  is_importing = false;
+  arm();
+  if (v6) v6->resume();
+}
+
+void Server::Impl::import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done) {
+  if (auto why = reason_to_refuse_changes()) return done(*std::move(why));
+  Diagnostics problems;
+  responder->check_import(list, time.now(), problems);
+  if (v6) {
+    v6->check_import(list, time.now(), problems);
+  } else {
+    for (const ListedLease6& listed : list.leases6)
+      problems.add(foreign_network(list.file, listed.line, listed.lease.address.to_string(), {}));
+  }
+  if (problems.has_errors()) return done(std::move(problems));
+  LeaseImport outcome;
+  Changes changes;
+  changes.v4 = responder->import_leases(list, time.now(), outcome);
+  if (v6) changes.v6 = v6->import_leases(list, time.now(), outcome);
+  options.log.info("leases imported", {{"file", list.file},
+                                       {"imported", std::to_string(outcome.imported)},
+                                       {"unchanged", std::to_string(outcome.unchanged)},
+                                       {"left_out", std::to_string(outcome.left_out)}});
+  if (changes.empty()) return done(std::move(outcome));
+  is_importing = true;
+  if (v6) v6->pause();
+  write(std::move(changes),
+        [this, outcome = std::move(outcome), done = std::move(done)](const Changes& written, error_code result) {
+          end_import(written, !result);
+          if (result) return done(not_stored(result));
+          done(outcome);
+        });
+}
+
+void Server::Impl::release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done) {
+  if (auto why = reason_to_refuse_changes()) return done(*std::move(why));
+  Changes changes;
+  EndedLease ended;
+  if (address.is_v4()) {
+    if (auto change = responder->end(address.v4(), time.now())) {
+      ended.lease = change->event.lease;
+      changes.v4.push_back(*std::move(change));
+    }
+  } else if (v6) {
+    if (auto change = v6->end(address.v6(), time.now())) {
+      ended.lease6 = change->event.lease;
+      changes.v6.push_back(*std::move(change));
+    }
+  }
+  if (changes.empty())
+    return done(one_problem("lease-not-found", "no lease in use, and no rest, on " + address.to_string()));
+  options.log.info("lease ended by hand", {{"address", address.to_string()}});
+  write(std::move(changes),
+        [this, ended = std::move(ended), done = std::move(done)](const Changes&, error_code result) {
+          arm();
+          if (result) return done(not_stored(result));
+          done(ended);
+        });
+}
+
+void Server::Impl::reserve(const KeptAddress& wanted, std::function<void(Result<KeptAddress, Diagnostics>)> done) {
+  if (auto why = reason_to_refuse_changes()) return done(*std::move(why));
+  auto kept = check_kept(files, by_hand, wanted);
+  if (!kept) return done(std::move(kept));
+  write_reservation(std::move(*kept), true, std::move(done));
+}
+
+void Server::Impl::unreserve(const IpAddress& address, std::function<void(Result<KeptAddress, Diagnostics>)> done) {
+  if (auto why = reason_to_refuse_changes()) return done(*std::move(why));
+  auto kept = find_kept(files, by_hand, address);
+  if (!kept) return done(std::move(kept));
+  write_reservation(std::move(*kept), false, std::move(done));
+}
+
+/// It counts once it is on disk; whoever gets the address until then has a lease as any other.
+void Server::Impl::write_reservation(KeptAddress kept, bool is_kept,
+                                     std::function<void(Result<KeptAddress, Diagnostics>)> done) {
+  const auto work = [kept, is_kept](LeaseDatabase::Transaction& transaction) {
+    if (is_kept)
+      transaction.put(kept);
+    else
+      transaction.erase_reservation(kept.address);
+  };
+  is_reserving = true;
+  store.put(work, [weak = weak_from_this(), kept, is_kept, done = std::move(done)](error_code result) {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->is_reserving = false;
+    self->set_healthy(!result, result);
+    if (result) return done(not_stored(result));
+    std::erase_if(self->by_hand, [&](const KeptAddress& other) { return other.address == kept.address; });
+    if (is_kept) self->by_hand.push_back(kept);
+    self->use_reservations();
+    self->options.log.info(is_kept ? "address reserved by hand" : "reservation by hand removed",
+                           {{"address", kept.address.to_string()}, {"subnet", kept.subnet}});
+    done(kept);
+  });
 }
 
 void Server::Impl::set_healthy(bool is_good, error_code why) {
@@ -305,6 +474,7 @@ void Server::Impl::arm() {
 }
 
 void Server::Impl::expire() {
+  if (is_importing) return;  // what is due stays so until the import is on disk
   if (!store.has_room()) {
     const auto again = time.now() + kRetry;
     armed.emplace(again, timers.after(kRetry, [weak = weak_from_this()] {
@@ -383,6 +553,26 @@ void Server::commit(Config prepared) {
 }
 bool Server::serves_networks_of(const Config& config) const {
   return dhcp6::Service::can_replace(impl_->v6.get(), config);
+}
+
+void Server::import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done) {
+  impl_->import_leases(list, std::move(done));
+}
+
+void Server::release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done) {
+  impl_->release(address, std::move(done));
+}
+
+void Server::reserve(const KeptAddress& wanted, std::function<void(Result<KeptAddress, Diagnostics>)> done) {
+  impl_->reserve(wanted, std::move(done));
+}
+
+void Server::unreserve(const IpAddress& address, std::function<void(Result<KeptAddress, Diagnostics>)> done) {
+  impl_->unreserve(address, std::move(done));
+}
+
+std::vector<KeptAddress> Server::reservations() const {
+  return all_kept(impl_->files, impl_->by_hand);
 }
 
 void Server::stop(std::function<void()> done) {

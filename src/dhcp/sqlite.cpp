@@ -61,9 +61,10 @@ ByteView Statement::blob(int column) const noexcept {
   return {static_cast<const std::uint8_t*>(data), static_cast<std::size_t>(size)};
 }
 
-Connection::Connection(const std::string& path) {
+Connection::Connection(const std::string& path, Mode mode) {
   sqlite3* connection = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int access = mode == Mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+  const int code = sqlite3_open_v2(path.c_str(), &connection, access | SQLITE_OPEN_NOMUTEX, nullptr);
   connection_.reset(connection);
   if (connection == nullptr) throw Error(SQLITE_NOMEM, "out of memory");
   if (code != SQLITE_OK) raise(connection);

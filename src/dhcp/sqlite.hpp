@@ -53,8 +53,9 @@ class Statement {
 /// A connection, used by one thread at a time. Members throw Error.
 class Connection {
  public:
-  /// Opens an existing file for reading and writing.
-  explicit Connection(const std::string& path);
+  enum class Mode : std::uint8_t { read, write };
+  /// Opens an existing file, for reading and writing or for reading alone.
+  explicit Connection(const std::string& path, Mode mode = Mode::write);
 
   void run(const std::string& sql);
   [[nodiscard]] Statement prepare(std::string_view sql) { return {connection_.get(), sql}; }

@@ -69,6 +69,11 @@ struct Allocator::Impl {
   Record* owned(const Client& client, const Ipv6& address);
   void drop_offer(Record& record, Time now);
   void end_superseded(const Ipv6& address, Time now, std::vector<LeaseEvent>& out);
+  [[nodiscard]] bool is_never_given(const Ipv6& address) const;
+  Adopted bind_adopted(const Lease& lease, Time now);
+  Adopted let_rest(const Lease& lease);
+  Adopted remember(const Lease& lease, Time now);
+  Record& fill(const Lease& lease, Use use, Time ends);
 
   AllocatorLimits limits;
   Subnet subnet;
@@ -289,6 +294,104 @@ std::optional<LeaseEvent> Allocator::decline(const Client& client, const Ipv6& a
   if (record == nullptr) return std::nullopt;
   record->is_durable = true;
   return impl_->end(*record, LeaseEventKind::declined, Use::declined, now + impl_->limits.decline_hold);
+}
+
+std::optional<LeaseEvent> Allocator::end(const Ipv6& address, Time now) {
+  Record* record = impl_->table.find(address);
+  const bool is_lease = record != nullptr && (record->use == Use::bound || record->use == Use::declined);
+  if (!is_lease) return std::nullopt;
+  return impl_->end(*record, LeaseEventKind::released, Use::released, std::min(record->ends, now));
+}
+
+// --- leases from elsewhere
+
+bool Allocator::Impl::is_never_given(const Ipv6& address) const {
+  return address == subnet.cidr.network().v6() ||
+         std::ranges::find(subnet.dns_servers, address) != subnet.dns_servers.end();
+}
+
+dhcp::AdoptObstacle Allocator::obstacle(const Lease& lease, Time now) const {
+  using dhcp::AdoptObstacle;
+  const bool is_running = lease.state == LeaseState::bound || lease.state == LeaseState::declined;
+  if (!is_running || lease.expires <= now) return AdoptObstacle::none;
+  if (impl_->is_never_given(lease.address)) return AdoptObstacle::own_address;
+  if (lease.client.duid.empty()) return AdoptObstacle::no_client;
+  const Record* record = impl_->table.find(lease.address);
+  if (lease.state == LeaseState::declined || record == nullptr) return AdoptObstacle::none;
+  if (record->use == Use::bound && impl_->table.find(lease.client) != record) return AdoptObstacle::held;
+  return record->use == Use::declined && record->client != lease.client ? AdoptObstacle::resting : AdoptObstacle::none;
+}
+
+std::size_t Allocator::room() const noexcept {
+  const std::size_t used = impl_->table.size();
+  return used < impl_->limits.max_leases ? impl_->limits.max_leases - used : 0;
+}
+
+Allocator::Adopted Allocator::adopt(const Lease& lease, Time now) {
+  BOOST_ASSERT(obstacle(lease, now) == dhcp::AdoptObstacle::none);
+  const bool is_running = lease.state == LeaseState::bound || lease.state == LeaseState::declined;
+  if (!is_running || lease.expires <= now) return impl_->remember(lease, now);
+  return lease.state == LeaseState::bound ? impl_->bind_adopted(lease, now) : impl_->let_rest(lease);
+}
+
+/// The record of the address, as the lease has it, in use by nobody else and not yet durable.
+Record& Allocator::Impl::fill(const Lease& lease, Use use, Time ends) {
+  superseded.erase(lease.address);
+  returned.erase(lease.address);
+  Record& record = table.obtain(lease.address);
+  record.host_name = lease.host_name;
+  record.started = lease.started;
+  record.is_durable = false;
+  record.had_lease = true;
+  table.set(record, lease.client, use, ends);
+  return record;
+}
+
+/// Who has another lease here keeps that; a client that really uses two addresses is not disturbed at either.
+Allocator::Adopted Allocator::Impl::bind_adopted(const Lease& adopted, Time now) {
+  Record* same = table.find(adopted.address);
+  Record* own = table.find(adopted.client);
+  if (same != nullptr && same->use == Use::bound) {
+    if (same->ends >= adopted.expires) return {dhcp::Adoption::unchanged, {}};
+    table.set(*same, Client(same->client), Use::bound, adopted.expires);
+    return {dhcp::Adoption::bound, event(LeaseEventKind::renewed, *same)};
+  }
+  const bool is_elsewhere = own != nullptr && own != same;
+  if (is_elsewhere && (own->use == Use::bound || superseded.contains(own->address))) return let_rest(adopted);
+  if (is_elsewhere && own->use == Use::offered) drop_offer(*own, now);
+  const Record& record = fill(adopted, Use::bound, adopted.expires);
+  return {dhcp::Adoption::bound, event(LeaseEventKind::bound, record)};
+}
+
+Allocator::Adopted Allocator::Impl::let_rest(const Lease& adopted) {
+  const Record* same = table.find(adopted.address);
+  if (same != nullptr && same->use == Use::bound) return {dhcp::Adoption::left_out, {}};
+  if (same != nullptr && same->use == Use::declined && same->ends >= adopted.expires)
+    return {dhcp::Adoption::unchanged, {}};
+  const Record& record = fill(adopted, Use::declined, adopted.expires);
+  return {dhcp::Adoption::rests, event(LeaseEventKind::declined, record)};
+}
+
+/// An ended lease is of use only where nobody has had the address since.
+Allocator::Adopted Allocator::Impl::remember(const Lease& adopted, Time now) {
+  const Record* same = table.find(adopted.address);
+  if (same != nullptr && same->client == adopted.client) return {dhcp::Adoption::unchanged, {}};
+  const bool is_clients = !adopted.client.duid.empty() && adopted.state != LeaseState::declined;
+  if (!is_clients || same != nullptr || !is_in_pool(adopted.address)) return {};
+  const bool is_released = adopted.state == LeaseState::released;
+  const Record& record = fill(adopted, is_released ? Use::released : Use::expired, std::min(adopted.expires, now));
+  return {dhcp::Adoption::remembered, event(is_released ? LeaseEventKind::released : LeaseEventKind::expired, record)};
+}
+
+void Allocator::settle_adopted(const LeaseEvent& event, bool is_durable) {
+  Record* record = impl_->table.find(event.lease.address);
+  if (record == nullptr) return;
+  if (is_durable) {
+    record->is_durable = true;
+  } else if (!record->is_durable) {
+    impl_->table.erase(event.lease.address);
+    impl_->returned.insert(event.lease.address);
+  }
 }
 
 std::vector<LeaseEvent> Allocator::expire(Time now, std::size_t max) {

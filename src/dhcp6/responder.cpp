@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "dhcp/lease_import.hpp"
 #include "dhcp6/exchange.hpp"
 
 namespace hcpnet::dhcp6 {
@@ -99,6 +100,36 @@ void Responder::settle(const std::vector<LeaseChange>& changes, bool is_durable,
       impl_->allocators[subnet].revert(event.lease.address, now);
     }
   }
+}
+
+void Responder::check_import(const dhcp::LeaseList& list, Time now, Diagnostics& problems) const {
+  std::string served;
+  for (const Subnet& subnet : impl_->config.subnets) served += (served.empty() ? "" : ", ") + subnet.cidr.to_string();
+  dhcp::check_adoption(
+      list.file, list.leases6, now, impl_->allocators.size(), [&](const Ipv6& a) { return impl_->find_subnet(a); },
+      [&](std::size_t i) -> const Allocator& { return impl_->allocators[i]; },
+      [&](std::size_t i) -> const std::string& { return impl_->config.subnets[i].name; }, served, problems);
+}
+
+std::vector<LeaseChange> Responder::import_leases(const dhcp::LeaseList& list, Time now, dhcp::LeaseImport& outcome) {
+  std::vector<LeaseChange> out = expire(now, SIZE_MAX);
+  dhcp::adopt_all(
+      list.file, list.leases6, now, [&](const Ipv6& a) { return impl_->find_subnet(a); },
+      [&](std::size_t i) -> Allocator& { return impl_->allocators[i]; },
+      [&](std::size_t i, LeaseEvent event) { out.push_back({i, std::move(event)}); }, outcome);
+  return out;
+}
+
+void Responder::settle_import(const std::vector<LeaseChange>& changes, bool is_durable) {
+  for (const auto& [subnet, event] : changes) impl_->allocators[subnet].settle_adopted(event, is_durable);
+}
+
+std::optional<LeaseChange> Responder::end(const Ipv6& address, Time now) {
+  const auto subnet = impl_->find_subnet(address);
+  if (!subnet) return std::nullopt;
+  auto event = impl_->allocators[*subnet].end(address, now);
+  if (!event) return std::nullopt;
+  return LeaseChange{*subnet, *std::move(event)};
 }
 
 std::vector<LeaseChange> Responder::expire(Time now, std::size_t max) {

@@ -167,6 +167,7 @@ void Service::wait(std::size_t link) {
 }
 
 void Service::on_message(std::size_t link, ByteView payload, const Path& path) {
+  if (is_paused_) return drop("importing", path);
   if (!host_.store.has_room()) return drop("store_full", path);
   const bool is_multicast = path.is_multicast() || links_[link].socket->interface().is_loopback;
   Pending pending{responder_.handle(payload, {link, path.source, is_multicast}, host_.time.now()), link, path};
@@ -233,7 +234,13 @@ void Service::arm() {
   }));
 }
 
+void Service::resume() {
+  is_paused_ = false;
+  arm();
+}
+
 void Service::expire() {
+  if (is_paused_) return;
   if (!host_.store.has_room()) {
     armed_.emplace(host_.time.now() + kRetry, host_.timers.after(kRetry, [this, owner = host_.owner] {
       const auto alive = owner.lock();

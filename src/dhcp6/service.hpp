@@ -52,6 +52,20 @@ class Service {
   void replace(const dhcp::Config& config);
   void stop_reading();
   void close();
+  /// As those of Responder. The host writes the changes, and pauses meanwhile.
+  void check_import(const dhcp::LeaseList& list, Responder::Time now, Diagnostics& problems) const {
+    responder_.check_import(list, now, problems);
+  }
+  std::vector<LeaseChange> import_leases(const dhcp::LeaseList& list, Responder::Time now, dhcp::LeaseImport& outcome) {
+    return responder_.import_leases(list, now, outcome);
+  }
+  void settle_import(const std::vector<LeaseChange>& changes, bool is_durable) {
+    responder_.settle_import(changes, is_durable);
+  }
+  std::optional<LeaseChange> end(const Ipv6& address, Responder::Time now) { return responder_.end(address, now); }
+  /// From pause() to resume() no message is answered and nothing expires.
+  void pause() noexcept { is_paused_ = true; }
+  void resume();
   /// A socket is tied to an interface's index: when the interface is made anew, so is the socket.
   void check_interfaces();
 
@@ -92,6 +106,7 @@ class Service {
   dhcp::ServerStats::V6 stats_;
   std::optional<std::pair<Responder::Time, runtime::TimerQueue::Id>> armed_;
   bool is_running_ = false;
+  bool is_paused_ = false;
 };
 
 }  // namespace hcpnet::dhcp6

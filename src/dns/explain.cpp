@@ -11,11 +11,16 @@
 namespace hcpnet::dns {
 namespace {
 
-std::optional<Cidr> longest_prefix(const View& view, const IpAddress& client) {
-  std::optional<Cidr> longest;
-  for (const Cidr& prefix : view.clients)
-    if (prefix.contains(client) && (!longest || prefix.prefix_length() > longest->prefix_length())) longest = prefix;
-  return longest;
+/// The view that a client belongs to, allowed or not, and the prefix that says so.
+void find_view(const std::vector<View>& views, const IpAddress& client, Explanation& answer) {
+  for (const View& view : views) {
+    for (const Cidr& prefix : view.clients) {
+      if (!prefix.contains(client)) continue;
+      if (answer.prefix && prefix.prefix_length() <= answer.prefix->prefix_length()) continue;
+      answer.prefix = prefix;
+      answer.view = view.name;
+    }
+  }
 }
 
 /// The wildcard that stands for `name`: the closest encloser's, which exists in the zone.
@@ -105,6 +110,8 @@ std::string_view to_string(AnswerRule rule) noexcept {
       return "refused";
     case AnswerRule::no_view:
       return "no-view";
+    case AnswerRule::not_allowed:
+      return "not-allowed";
   }
   return "unknown";
 }
@@ -115,18 +122,18 @@ std::string to_line(const Record& record) {
       .front();
 }
 
-Result<Explanation> explain(const Config& config, const Name& name, Type type, const IpAddress& client) {
+Result<Explanation> explain(const Config& config, const Name& name, Type type, const IpAddress& from) {
+  const IpAddress client = from.unmapped();
   const auto views = ViewSet::make(config.views);
   if (!views) return views.error();
   Explanation answer;
+  find_view(config.views, client, answer);
   const auto position = views->find(client);
   if (!position) {
-    answer.steps.push_back({name.to_string(), {}, AnswerRule::no_view, {}, {}});
+    const AnswerRule rule = answer.prefix ? AnswerRule::not_allowed : AnswerRule::no_view;
+    answer.steps.push_back({name.to_string(), {}, rule, {}, {}});
     return answer;
   }
-  const View& view = config.views[*position];
-  answer.view = view.name;
-  answer.prefix = longest_prefix(view, client);
   const std::optional<Name> unknown = walk((*views)[*position], name, type, answer.steps);
   if (!unknown) return answer;
   if ((*views)[*position].may_forward(client)) answer.upstreams = upstreams_for(config.forwarding, *unknown);
@@ -137,7 +144,8 @@ Result<Explanation> explain(const Config& config, const Name& name, Type type, c
   return answer;
 }
 
-Result<SimulatedReply> simulate_query(const Config& config, const Message& query, const IpAddress& client) {
+Result<SimulatedReply> simulate_query(const Config& config, const Message& query, const IpAddress& from) {
+  const IpAddress client = from.unmapped();
   const auto views = ViewSet::make(config.views);
   if (!views) return views.error();
   const auto bytes = encode_message(query);

@@ -235,6 +235,7 @@ void Forwarder::ask_next(const PendingPtr& pending) {
   pending->question.id = random_.u16();
   mix_case(pending->question, upstream);
   ++counters_->forwarded;
+  pending->asked = timers_->now();
   pending->exchange = std::make_shared<UpstreamExchange>(
       context_, upstream, pending->question, [self = shared_from_this(), pending, upstream](Result<Message> result) {
         self->on_result(pending, upstream, std::move(result));
@@ -242,17 +243,20 @@ void Forwarder::ask_next(const PendingPtr& pending) {
   pending->exchange->start(options_.upstream_timeout, pending->deadline);
 }
 
-void Forwarder::note_reply(const Endpoint& upstream, const Result<Message>& result) {
+void Forwarder::note_reply(const Endpoint& upstream, const Result<Message>& result, std::chrono::nanoseconds time) {
   if (counters_->replies.size() >= kMaxCounted && !counters_->replies.contains(upstream)) return;
   std::map<std::string, std::uint64_t>& of_upstream = counters_->replies[upstream];
-  if (result)
-    ++of_upstream[to_string(result->rcode())];
-  else
+  if (result) {
+    const std::string rcode = to_string(result->rcode());
+    ++of_upstream[rcode];
+    counters_->times[upstream][rcode].add(1, time);
+  } else {
     ++of_upstream[result.error() == boost::asio::error::timed_out ? "timeout" : "error"];
+  }
 }
 
 void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, Result<Message> result) {
-  note_reply(upstream, result);
+  note_reply(upstream, result, timers_->now() - pending->asked);
   if (pending->exchange && pending->exchange->has_changed_case() && pending->question.is_mixed_case) {
     ++counters_->case_changed;
     plain_case_until_[upstream] = timers_->now() + kPlainCase;

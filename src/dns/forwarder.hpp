@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <hcpnet/dns/config.hpp>
+#include <hcpnet/dns/server.hpp>
 #include <hcpnet/log.hpp>
 #include <map>
 #include <memory>
@@ -69,6 +70,7 @@ struct ForwarderCounters {
   std::uint64_t case_changed = 0;     ///< upstreams found not to keep the case of names
   std::uint64_t cache_misses = 0;
   std::map<Endpoint, std::map<std::string, std::uint64_t>> replies;  ///< by upstream and RCODE, or "timeout", "error"
+  std::map<Endpoint, std::map<std::string, ServerStats::Durations>> times;  ///< of replies, by upstream and RCODE
   UpstreamWatch upstreams;
 };
 
@@ -122,6 +124,7 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
     std::size_t first_round = 0;  ///< those after it are second attempts
     runtime::TimerQueue::Id stale_timer;
     runtime::TimerQueue::Time deadline;
+    runtime::TimerQueue::Time asked;  ///< when the upstream was
     std::shared_ptr<UpstreamExchange> exchange;
   };
   using PendingPtr = std::shared_ptr<Pending>;
@@ -144,7 +147,7 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
   void prefetch_if_popular(const Query& query, const std::string& key, ReplyCache::Entry& entry);
   void mix_case(UpstreamQuestion& question, const Endpoint& upstream);
   void on_stale_timer(const PendingPtr& pending);
-  void note_reply(const Endpoint& upstream, const Result<Message>& result);
+  void note_reply(const Endpoint& upstream, const Result<Message>& result, std::chrono::nanoseconds time);
   void ask_next(const PendingPtr& pending);
   void on_result(const PendingPtr& pending, const Endpoint& upstream, Result<Message> result);
   void accept(const PendingPtr& pending, Message reply);

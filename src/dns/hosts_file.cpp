@@ -3,6 +3,8 @@
 #include <hcpnet/dns/zone_file.hpp>
 #include <map>
 
+#include "text/byte_order_mark.hpp"
+
 namespace hcpnet::dns {
 namespace {
 
@@ -48,6 +50,7 @@ Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string&
     error(0, "zone-too-large", "the file has more than " + std::to_string(limits.max_file_bytes) + " bytes");
     return problems;
   }
+  text = text::without_byte_order_mark(text);
   std::size_t record_count = 0;
   while (!text.empty() && record_count <= limits.max_records) {
     ++line;

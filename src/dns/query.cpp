@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dns/query.hpp"
 
+#include "dns/wire_name.hpp"
+
 namespace hcpnet::dns {
 namespace {
 
@@ -12,17 +14,6 @@ struct Counts {
   std::uint16_t authority;
   std::uint16_t additional;
 };
-
-/// Moves `reader` behind a name without expanding it: what it points to is of no interest.
-void skip_name(ByteReader& reader) noexcept {
-  for (std::uint8_t length = reader.u8(); length != 0; length = reader.u8()) {
-    if (length >= 0xc0) {
-      reader.skip(1);
-      return;
-    }
-    reader.skip(length > Name::kMaxLabelBytes ? reader.remaining() + 1 : length);  // other label types fail
-  }
-}
 
 /// options = *( code u16, data u16-length bytes )   (RFC 6891 section 6.1.2)
 bool read_options(ByteReader options, Query& query) noexcept {

@@ -281,6 +281,11 @@ std::optional<std::uint32_t> parse_ttl(std::string_view text) {
   return std::nullopt;
 }
 
+bool is_data_type(Type type) noexcept {
+  const auto number = static_cast<std::uint16_t>(type);
+  return number != 0 && type != Type::opt && (number < 128 || number > 255);
+}
+
 std::optional<Type> parse_type(std::string_view text) {
   for (const Type type : kNamed)
     if (equals_ignoring_case(text, to_string(type))) return type;

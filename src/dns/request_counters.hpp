@@ -12,7 +12,8 @@ namespace hcpnet::dns {
 /// Queries by what they were, and how long their replies took: what users of CoreDNS graph.
 class RequestCounters {
  public:
-  void add_query(Transport transport, const IpAddress& client, Type type) noexcept;
+  void add_query(Transport transport, const IpAddress& client, Type type, std::size_t bytes) noexcept;
+  void add_reply_size(Transport transport, std::size_t bytes) noexcept;
   /// `count` replies that took `time` each.
   void add_replies(std::uint64_t count, std::chrono::nanoseconds time) noexcept;
   RequestCounters& operator+=(const RequestCounters& more) noexcept;
@@ -25,8 +26,8 @@ class RequestCounters {
                                      Type::ptr, Type::soa,   Type::srv,  Type::svcb, Type::txt};
   using ByType = std::array<std::uint64_t, kTypes.size() + 1>;
   std::array<std::array<ByType, 2>, 2> queries_{};  ///< by transport, then IPv4 and IPv6
-  std::array<std::uint64_t, ServerStats::Durations::kBounds.size() + 1> durations_{};
-  double seconds_ = 0;
+  ServerStats::Durations durations_;
+  std::array<ServerStats::Sizes, 2> query_sizes_{}, reply_sizes_{};  ///< by transport
 };
 
 }  // namespace hcpnet::dns

@@ -108,11 +108,19 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
 
   Handled handle(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out) override;
   Handled answer(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out);
-  Handled answer_from_cache(ByteView query, Transport transport, std::span<std::uint8_t> out);
-  Handled answer_alias(ByteView query, Transport transport, std::span<std::uint8_t> out, std::size_t bytes);
+  /// Whom an upstream's reply is for.
+  struct Asker {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::size_t view = 0;
+    IpAddress client;
+  };
+  Handled answer_from_cache(ByteView query, Asker from, Transport transport, std::span<std::uint8_t> out);
+  Handled answer_alias(ByteView query, Asker from, Transport transport, std::span<std::uint8_t> out, std::size_t bytes);
   std::size_t forward(ByteView query, Transport transport, std::span<std::uint8_t> out, ReplyLater later) override;
   std::size_t ask_upstream(ByteView bytes, const Query& query, Transport transport, std::span<std::uint8_t> out,
                            ReplyLater later);
+  static std::optional<std::vector<std::uint8_t>> end_at_own_name(const Asker& from, ByteView query,
+                                                                  Transport transport, ByteView reply);
   void on_replies(std::size_t count, std::chrono::nanoseconds time) noexcept override {
     requests.add_replies(count, time);
   }
@@ -162,6 +170,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   RequestCounters requests;
   std::optional<QueryRecord> logged;  ///< of the query that forward() will be called with
   std::optional<AliasQuery> aliases;  ///< the same
+  Asker asker;                        ///< the same
   std::vector<std::uint8_t> scratch = std::vector<std::uint8_t>(kMaxMessageBytes);  ///< what an upstream said
   std::map<std::string, std::uint64_t> earlier_views;                               ///< of snapshots before
   std::array<std::uint64_t, 4> cookie_states{};                                     ///< by CookieState
@@ -322,11 +331,16 @@ void Server::Impl::close() {
 
 QueryHandler::Handled Server::Impl::handle(ByteView query, const IpAddress& client, Transport transport,
                                            std::span<std::uint8_t> out) {
-  if (!snapshot->config.query_log || !options.log.is_enabled()) return answer(query, client, transport, out);
+  if (!snapshot->config.query_log || !options.log.is_enabled()) {
+    const Handled handled = answer(query, client, transport, out);
+    if (handled.bytes > 0) requests.add_reply_size(transport, handled.bytes);
+    return handled;
+  }
   QueryRecord record{client, transport, {}, options.clock->steady_now(), "none"};
   if (const auto view = snapshot->views.find(client)) record.view = snapshot->views[*view].name();
   const std::uint64_t hits = forwarding->cache_hits;
   const Handled handled = answer(query, client, transport, out);
+  if (handled.bytes > 0) requests.add_reply_size(transport, handled.bytes);
   record.source = handled.must_transfer           ? "transfer"
                   : handled.bytes == 0            ? "none"
                   : forwarding->cache_hits > hits ? "cache"
@@ -357,14 +371,14 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
     context.client = client;
   }
   const Response response = respond(query, context, out);
-  requests.add_query(transport, client, response.type);
+  requests.add_query(transport, client, response.type, query.size());
   ++cookie_states[static_cast<std::size_t>(response.cookie)];
   if (response.rcode == Rcode::refused && snapshot->config.transfer.is_enabled() && asks_for_transfer(query))
     return handle_transfer(query, context, client, out);
   if (limiter && response.verdict != Response::Verdict::drop)
     if (const auto held = hold_back(query, context, response, out)) return *held;
   if (response.verdict == Response::Verdict::forward && response.bytes > 0)
-    return answer_alias(query, transport, out, response.bytes);
+    return answer_alias(query, {snapshot, *position, client}, transport, out, response.bytes);
   switch (response.verdict) {
     case Response::Verdict::reply:
       ++responses[static_cast<std::size_t>(response.rcode)];
@@ -376,12 +390,12 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
     case Response::Verdict::forward:
       break;
   }
-  return answer_from_cache(query, transport, out);
+  return answer_from_cache(query, {snapshot, *position, client}, transport, out);
 }
 
 /// Our part, which is in `out`, ends with an alias of a name that an upstream knows.
-QueryHandler::Handled Server::Impl::answer_alias(ByteView query, Transport transport, std::span<std::uint8_t> out,
-                                                 std::size_t bytes) {
+QueryHandler::Handled Server::Impl::answer_alias(ByteView query, Asker from, Transport transport,
+                                                 std::span<std::uint8_t> out, std::size_t bytes) {
   AliasQuery alias(query, ByteView(out).first(bytes), transport);
   if (!snapshot->config.forwarding.is_responsible_for(alias.query().name)) {
     count_reply(out.first(bytes));
@@ -390,9 +404,12 @@ QueryHandler::Handled Server::Impl::answer_alias(ByteView query, Transport trans
   const std::size_t size = forwarder->answer_from_cache(alias.query(), Transport::tcp, scratch);
   if (size == 0) {
     aliases.emplace(std::move(alias));  // forward() follows at once
+    asker = std::move(from);
     return {0, true};
   }
-  const std::size_t whole = alias.complete(ByteView(scratch).first(size), out);
+  const ByteView told = ByteView(scratch).first(size);
+  const auto ours = end_at_own_name(from, alias.bytes(), Transport::tcp, told);
+  const std::size_t whole = alias.complete(ours ? ByteView(*ours) : told, out);
   count_reply(out.first(whole));
   return {whole, false};
 }
@@ -474,7 +491,7 @@ void Server::Impl::set_limit(const std::optional<RateLimit>& limit) {
   limiter.emplace(*limit, key);
 }
 
-QueryHandler::Handled Server::Impl::answer_from_cache(ByteView bytes, Transport transport,
+QueryHandler::Handled Server::Impl::answer_from_cache(ByteView bytes, Asker from, Transport transport,
                                                       std::span<std::uint8_t> out) {
   Query query;
   if (read_query(bytes, query)) return {};  // respond() has read it before
@@ -483,8 +500,15 @@ QueryHandler::Handled Server::Impl::answer_from_cache(ByteView bytes, Transport 
     count_reply(out.first(refused));
     return {refused, false};
   }
-  const std::size_t size = forwarder->answer_from_cache(query, transport, out);
-  if (size == 0) return {0, true};
+  std::size_t size = forwarder->answer_from_cache(query, transport, out);
+  if (size == 0) {
+    asker = std::move(from);  // forward() follows at once
+    return {0, true};
+  }
+  if (const auto ours = end_at_own_name(from, bytes, transport, ByteView(out).first(size))) {
+    size = ours->size();
+    std::ranges::copy(*ours, out.begin());
+  }
   count_reply(out.first(size));
   return {size, false};
 }
@@ -497,29 +521,56 @@ std::size_t Server::Impl::forward(ByteView bytes, Transport transport, std::span
   if (record) record->source = "upstream";
   std::vector<std::uint8_t> asked;
   if (record) asked.assign(bytes.begin(), bytes.end());
-  auto counted = [this, record, asked = std::move(asked), received = options.clock->steady_now(),
+  auto counted = [this, record, transport, asked = std::move(asked), received = options.clock->steady_now(),
                   later = std::move(later)](ByteView reply) {
     count_reply(reply);
+    requests.add_reply_size(transport, reply.size());
     requests.add_replies(1, options.clock->steady_now() - received);
     if (record) log_query(*record, asked, reply);
     later(reply);
   };
   const std::size_t size = ask_upstream(bytes, query, transport, out, std::move(counted));
-  if (size > 0) count_reply(out.first(size));
+  if (size > 0) {
+    count_reply(out.first(size));
+    requests.add_reply_size(transport, size);
+  }
   if (size > 0 && record) log_query(*record, bytes, out.first(size));
   return size;
 }
 
 std::size_t Server::Impl::ask_upstream(ByteView bytes, const Query& query, Transport transport,
                                        std::span<std::uint8_t> out, ReplyLater later) {
-  if (!aliases) return forwarder->ask(bytes, query, transport, out, std::move(later));
+  auto from = std::exchange(asker, {});
+  if (!aliases) {
+    auto ended = [from = std::move(from), transport, asked = std::vector(bytes.begin(), bytes.end()),
+                  later = std::move(later)](ByteView reply) {
+      const auto ours = end_at_own_name(from, asked, transport, reply);
+      later(ours ? ByteView(*ours) : reply);
+    };
+    return forwarder->ask(bytes, query, transport, out, std::move(ended));  // at once only where it failed
+  }
   const auto alias = std::make_shared<AliasQuery>(std::move(*aliases));
   aliases.reset();
-  const auto completed = [this, alias, later = std::move(later)](ByteView reply) {
-    later(ByteView(scratch).first(alias->complete(reply, scratch)));
+  const auto completed = [this, alias, from = std::move(from), later = std::move(later)](ByteView reply) {
+    const auto ours = end_at_own_name(from, alias->bytes(), Transport::tcp, reply);
+    later(ByteView(scratch).first(alias->complete(ours ? ByteView(*ours) : reply, scratch)));
   };
   const std::size_t size = forwarder->ask(alias->bytes(), alias->query(), Transport::tcp, scratch, completed);
   return size == 0 ? 0 : alias->complete(ByteView(scratch).first(size), out);
+}
+
+/// Where an upstream's reply comes to a name of the client's zones, these say the rest.
+std::optional<std::vector<std::uint8_t>> Server::Impl::end_at_own_name(const Asker& from, ByteView query,
+                                                                       Transport transport, ByteView reply) {
+  const auto begun = up_to_own_name(reply, from.snapshot->views[from.view]);
+  if (!begun) return std::nullopt;
+  const AliasQuery alias(query, *begun, transport);
+  std::vector<std::uint8_t> rest(kMaxMessageBytes);
+  const QueryContext context = from.snapshot->context(from.view, Transport::tcp, from.client);
+  rest.resize(respond(alias.bytes(), context, rest).bytes);
+  std::vector<std::uint8_t> whole(transport == Transport::udp ? kMaxUdpBytes : kMaxMessageBytes);
+  whole.resize(alias.complete(rest, whole));
+  return whole;
 }
 
 void Server::Impl::count_reply(ByteView reply) noexcept {
@@ -592,6 +643,7 @@ void Server::Impl::add_forwarding(ServerStats& stats) const {
   stats.upstream_probes = forwarding->probes;
   stats.case_changed = forwarding->case_changed;
   for (const auto& [upstream, replies] : forwarding->replies) stats.upstream_replies[upstream.to_string()] = replies;
+  for (const auto& [upstream, times] : forwarding->times) stats.upstream_durations[upstream.to_string()] = times;
   stats.pending_forwards = forwarding->pending;
   if (!forwarder) return;
   stats.cache_entries = forwarder->cache().entries();

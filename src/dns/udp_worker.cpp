@@ -106,7 +106,7 @@ QueryHandler::Handled UdpWorker::handle(ByteView query, const IpAddress& client,
   if (response.verdict == Response::Verdict::forward || is_transfer(query, response, snapshot_->config))
     return {0, true};  // counted where it is answered
   ++counters_.queries;
-  counters_.requests.add_query(transport, client, response.type);
+  counters_.requests.add_query(transport, client, response.type, query.size());
   ++(position ? counters_.views[*position] : counters_.no_view);
   if (response.verdict == Response::Verdict::drop) {
     ++counters_.dropped[static_cast<std::size_t>(response.drop_reason)];
@@ -114,6 +114,7 @@ QueryHandler::Handled UdpWorker::handle(ByteView query, const IpAddress& client,
   }
   ++counters_.responses[static_cast<std::size_t>(response.rcode)];
   ++counters_.format_errors[static_cast<std::size_t>(response.format_error)];
+  counters_.requests.add_reply_size(transport, response.bytes);
   return {response.bytes, false};
 }
 

@@ -5,6 +5,7 @@
 #include <hcpnet/dns/responder.hpp>
 
 #include "dns/folded_name.hpp"
+#include "dns/wire_name.hpp"
 
 namespace hcpnet::dns {
 namespace {
@@ -45,6 +46,27 @@ std::vector<Name> names_asked(const Message& reply) {
   return names;
 }
 
+/// Cheap, since most replies have none.
+bool has_alias(ByteView reply) noexcept {
+  ByteReader reader(reply);
+  reader.skip(4);
+  const std::uint16_t questions = reader.u16();
+  const std::uint16_t answers = reader.u16();
+  reader.skip(4);
+  for (int i = 0; i < questions && reader.ok(); ++i) {
+    skip_name(reader);
+    reader.skip(4);
+  }
+  for (int i = 0; i < answers && reader.ok(); ++i) {
+    skip_name(reader);
+    const auto type = static_cast<Type>(reader.u16());
+    if (reader.ok() && type == Type::cname) return true;
+    reader.skip(6);
+    reader.skip(reader.u16());
+  }
+  return false;
+}
+
 }  // namespace
 
 void keep_what_was_asked(Message& reply) {
@@ -63,6 +85,29 @@ void keep_what_was_asked(Message& reply) {
     return !is_proof && !is_above(record.owner);
   });
   reply.additional.clear();
+}
+
+std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const ViewZones& zones) {
+  if (!has_alias(reply)) return std::nullopt;
+  auto message = parse_message(reply);
+  if (!message || message->questions.size() != 1) return std::nullopt;
+  std::vector<Record> chain;
+  for (Name name = message->questions.front().name; chain.size() < kMaxChain;) {
+    const auto alias = std::ranges::find_if(
+        message->answers, [&](const Record& record) { return record.type == Type::cname && record.owner == name; });
+    if (alias == message->answers.end()) return std::nullopt;
+    auto target = make_name(alias->rdata);
+    if (!target) return std::nullopt;
+    chain.push_back(*alias);
+    if (zones.find(*target) != nullptr) {
+      message->flags = static_cast<std::uint16_t>(message->flags & ~flag::kRcode);  // ours decides
+      message->answers = std::move(chain);
+      message->authority.clear();
+      return encode_message(*message).value();
+    }
+    name = *std::move(target);
+  }
+  return std::nullopt;
 }
 
 bool is_referral(const Message& reply) noexcept {

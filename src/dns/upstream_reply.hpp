@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <hcpnet/bytes.hpp>
 #include <hcpnet/dns/message.hpp>
+#include <hcpnet/dns/view.hpp>
+#include <optional>
 #include <vector>
 
 namespace hcpnet::dns {
@@ -38,5 +40,9 @@ void keep_what_was_asked(Message& reply);
 /// Neither an answer nor its absence: it names other servers to ask, which a resolver would have done itself (RFC 2308
 /// section 2.2).
 [[nodiscard]] bool is_referral(const Message& reply) noexcept;
+
+/// What a reply says up to the alias that leads to a name of `zones`, which is then its last answer; nullopt where none
+/// does. From there on the zones answer: whoever answers for a foreign name has no say in ours.
+[[nodiscard]] std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const ViewZones& zones);
 
 }  // namespace hcpnet::dns

@@ -11,6 +11,7 @@
 
 #include "dns/rdata_text.hpp"
 #include "dns/zone_lexer.hpp"
+#include "text/byte_order_mark.hpp"
 
 namespace hcpnet::dns {
 namespace {
@@ -87,7 +88,10 @@ class Parser {
  public:
   Parser(const std::string& file, std::string_view text, const std::optional<Name>& origin,
          const ZoneFileLimits& limits)
-      : file_(file), lexer_(text, limits.max_entry_bytes), origin_(origin), limits_(limits) {}
+      : file_(file),
+        lexer_(text::without_byte_order_mark(text), limits.max_entry_bytes),
+        origin_(origin),
+        limits_(limits) {}
 
   Result<ZoneRecords, Diagnostics> run() {
     ZoneEntry entry;
@@ -185,7 +189,7 @@ class Parser {
     }
     if (rest.empty()) return error(entry.tokens.back(), "zone-record", "the record ends before its type");
     const auto type = rest.front().is_quoted ? std::nullopt : parse_type(rest.front().text);
-    if (!type || *type == Type::any || *type == Type::opt || *type == Type::axfr || *type == Type::ixfr)
+    if (!type || !is_data_type(*type))
       return error(rest.front(), "zone-type", "not a type of record",
                    "a type such as A or CNAME, or TYPE and its number");
     read_rdata(*type, rest.front(), rest.subspan(1), ttl);

@@ -147,7 +147,7 @@ class UnitBuilder {
     render.coredns.health = Endpoint{kPodAddressMark, kHealthPort};
     render.coredns.ready = Endpoint{kPodAddressMark, kReadyPort};
     render.coredns.prometheus = Endpoint{kPodAddressMark, kObservePort};
-    for (const spec::ValidDnsServer& server : unit_.set.dns_servers) render.coredns.cache_ttl = server.cache_ttl;
+    render.coredns.cache_ttl = config_.dns.front().cache_ttl;
     auto rendered = dns::render(config_.dns.front().config, dns::RenderTarget::coredns, render);
     if (!rendered) {
       problems_.append(rendered.error());
@@ -164,6 +164,8 @@ class UnitBuilder {
       w.config[key] = with_pod_address(file.text);
       w.config_items.emplace_back(key, file.name);
     }
+    // It takes a zone file for new only where the serial has grown, and nobody here knows the one before.
+    w.reloads = rendered->files.size() == 1;
     w.config_path = "/etc/coredns";
     w.image = unit_.dns_image.value_or(options_.coredns_image);
     w.args = {"-conf", "/etc/coredns/Corefile"};

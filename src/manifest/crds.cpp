@@ -83,6 +83,10 @@ void add_format(Json& schema, Format format) {
     case Format::duid:
       schema["pattern"] = "^[0-9A-Fa-f]{2}(:?[0-9A-Fa-f]{2}){2,129}$";
       break;
+    case Format::domain_or_empty:
+      break;
+    case Format::published_host:
+    case Format::node_address:
     case Format::ip_address:
     case Format::endpoint:
     case Format::file_name:

@@ -12,8 +12,8 @@ namespace hcpnet::proxy {
 namespace {
 
 void unmap(ProxyHeader::Addresses& addresses) noexcept {
-  addresses.source.address = unmapped(addresses.source.address);
-  addresses.destination.address = unmapped(addresses.destination.address);
+  addresses.source.address = addresses.source.address.unmapped();
+  addresses.destination.address = addresses.destination.address.unmapped();
 }
 
 constexpr std::string_view kV1Prefix = "PROXY ";

@@ -6,7 +6,6 @@
 
 #include "proxy/connection.hpp"
 #include "proxy/dns_resolve.hpp"
-#include "proxy/mapped_address.hpp"
 #include "proxy/sockets.hpp"
 
 namespace hcpnet::proxy {
@@ -79,7 +78,7 @@ void Worker::close_doomed() {
 }
 
 bool Worker::is_own_address(const Endpoint& endpoint) const {
-  const IpAddress address = unmapped(endpoint.address);
+  const IpAddress address = endpoint.address.unmapped();
   return std::ranges::any_of(own_addresses_, [&](const Endpoint& own) {
     if (own.port != endpoint.port) return false;
     if (own.address == address || address.is_unspecified()) return true;

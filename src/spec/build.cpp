@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "spec/format.hpp"
+#include "spec/names.hpp"
 #include "spec/rules.hpp"
 
 // Every parse here succeeds, because the rules have passed: .value() says so.
@@ -341,6 +342,10 @@ ValidSet build(const SpecSet& set) {
     valid.proxy_servers.push_back(build_server(set, server, origin));
   for (const auto& [cluster, origin] : set.bootstrap_clusters)
     valid.bootstrap_clusters.push_back(build_bootstrap_cluster(cluster, origin.file));
+  for (const auto& [cluster, origin] : set.hosted_clusters)
+    valid.hosted_clusters.push_back({cluster.metadata, origin,
+                                     control_plane_namespace(cluster.metadata.namespace_, cluster.metadata.name),
+                                     cluster});
   for (const auto& [attachment, origin] : set.attachments) valid.attachments.push_back(attachment);
   for (const auto& [policy, origin] : set.dhcp_policies) valid.dhcp_policies.push_back(policy);
   for (const auto& [policy, origin] : set.dns_policies) valid.dns_policies.push_back(policy);

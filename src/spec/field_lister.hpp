@@ -36,6 +36,7 @@ class FieldLister : public Fields {
   void string_map(std::string_view name, StringMap& values) override;
   void ignored(std::string_view name) override;
   void removed(std::string_view name, std::string_view successor) override;
+  void others_ignored() override {}
   using Fields::choice;
   using Fields::text;
 

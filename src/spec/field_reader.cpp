@@ -54,7 +54,7 @@ std::string type_message(const Value& value, ValueType wanted) {
 }  // namespace
 
 FieldReader::FieldReader(Origin& origin, Diagnostics& problems) : origin_(origin), problems_(problems) {
-  frames_.push_back({.value = origin.object.get(), .path = {}, .known = {}, .removed = {}});
+  frames_.push_back({.value = origin.object.get(), .path = {}, .known = {}, .removed = {}, .may_have_others = false});
 }
 
 void FieldReader::report(std::string_view code, const std::string& path, text::Position position, std::string message,
@@ -176,16 +176,25 @@ void FieldReader::removed(std::string_view name, std::string_view successor) {
   frames_.back().removed.emplace_back(name, successor);
 }
 
+void FieldReader::others_ignored() {
+  frames_.back().may_have_others = true;
+}
+
 bool FieldReader::enter(std::string_view name, Need need, bool) {
   const Value* value = take(name, need, ValueType::map, "");
   if (value == nullptr) return false;
-  frames_.push_back({.value = value, .path = text::child(frames_.back().path, name), .known = {}, .removed = {}});
+  frames_.push_back({.value = value,
+                     .path = text::child(frames_.back().path, name),
+                     .known = {},
+                     .removed = {},
+                     .may_have_others = false});
   return true;
 }
 
 void FieldReader::leave() {
   const Frame frame = std::move(frames_.back());
   frames_.pop_back();
+  if (frame.may_have_others) return;
   for (const text::Member& member : frame.value->members) {
     if (std::ranges::find(frame.known, member.key) != frame.known.end()) continue;
     const auto removed =
@@ -203,7 +212,11 @@ void FieldReader::leave() {
 
 std::size_t FieldReader::enter_list(std::string_view name, ListRule rule, std::size_t) {
   const Value* list = take_list(name, rule);
-  frames_.push_back({.value = list, .path = text::child(frames_.back().path, name), .known = {}, .removed = {}});
+  frames_.push_back({.value = list,
+                     .path = text::child(frames_.back().path, name),
+                     .known = {},
+                     .removed = {},
+                     .may_have_others = false});
   return list == nullptr ? 0 : list->items.size();
 }
 
@@ -211,7 +224,7 @@ bool FieldReader::enter_item(std::size_t index) {
   const Value& item = frames_.back().value->items[index];
   std::string path = text::child(frames_.back().path, index);
   if (!has_type(item, ValueType::map, path, "")) return false;
-  frames_.push_back({.value = &item, .path = std::move(path), .known = {}, .removed = {}});
+  frames_.push_back({.value = &item, .path = std::move(path), .known = {}, .removed = {}, .may_have_others = false});
   return true;
 }
 

@@ -24,6 +24,7 @@ class FieldReader : public Fields {
   void string_map(std::string_view name, StringMap& values) override;
   void ignored(std::string_view name) override;
   void removed(std::string_view name, std::string_view successor) override;
+  void others_ignored() override;
   using Fields::choice;
   using Fields::text;
 
@@ -40,6 +41,7 @@ class FieldReader : public Fields {
     std::string path;  ///< from the object
     std::vector<std::string_view> known;
     std::vector<std::pair<std::string_view, std::string_view>> removed;
+    bool may_have_others = false;
   };
 
   /// The value of a field if it is there, is not null and has the type; reports what is wrong otherwise.

@@ -33,6 +33,7 @@ class FieldWriter final : public Fields {
   }
   void ignored(std::string_view) override {}
   void removed(std::string_view, std::string_view) override {}
+  void others_ignored() override {}
   using Fields::choice;
   using Fields::text;
 

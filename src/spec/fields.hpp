@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <hcpnet/spec/hosted_cluster.hpp>
 #include <hcpnet/spec/model.hpp>
 #include <limits>
 #include <optional>
@@ -52,6 +53,8 @@ class Fields {
   virtual void ignored(std::string_view name) = 0;
   /// A field that some release between the two had; `successor` says where it went.
   virtual void removed(std::string_view name, std::string_view successor) = 0;
+  /// The mapping is somebody else's: it may have fields beyond those that are described.
+  virtual void others_ignored() = 0;
 
   // What differs between types of one kind is settled here, so that a visitor has one function for each kind.
   void text(std::string_view name, Format format, std::optional<std::string>& value) {
@@ -125,6 +128,7 @@ void describe(Fields& fields, DHCPPolicy& object);
 void describe(Fields& fields, DNSPolicy& object);
 void describe(Fields& fields, ProxyPolicy& object);
 void describe(Fields& fields, BootstrapCluster& object);
+void describe(Fields& fields, HostedCluster& object);
 
 inline constexpr Interval kRecordTtlSeconds{1, 86400};
 inline constexpr Interval kMinTtlSeconds{0, 3600};
@@ -146,6 +150,7 @@ inline constexpr Interval kRepetitions{1, 1000};
 inline constexpr Interval kNoneOrRepetitions{0, 1000};
 inline constexpr Interval kWorkers{1, 64};
 inline constexpr Interval kOptionCode{1, 254};
+inline constexpr Interval kNodePort{std::numeric_limits<std::int32_t>::min(), 65535};  ///< 0 and less: any
 inline constexpr std::size_t kMaxSourceRanges = 256;
 inline constexpr Interval kHostPrefix{1, 30};
 inline constexpr Interval kRenewBeforeDays{1, 365};

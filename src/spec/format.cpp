@@ -180,6 +180,13 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       return named(host_name_problem(text, HostForm::wildcard_too), code::bad_hostname);
     case Format::lower_domain:
       return named(host_name_problem(text, HostForm::lower_domain), code::bad_hostname);
+    case Format::published_host:
+      return named(published_host_problem(text), code::bad_hostname);
+    case Format::node_address:
+      if (const auto address = parse_ip_address(text)) return check_host(*address, "an address such as 192.0.2.4");
+      return named(published_host_problem(text), code::bad_hostname);
+    case Format::domain_or_empty:
+      return text.empty() ? std::nullopt : named(host_name_problem(text, HostForm::exact), code::bad_hostname);
     case Format::ipv4:
       if (const auto address = parse_ipv4(text)) return check_host(*address);
       return bad_address(text);

@@ -21,6 +21,9 @@ enum class Format : std::uint8_t {
   host_name,
   host_or_wildcard,  ///< a host name, or "*." and one
   lower_domain,      ///< a host name in lower case of two labels at least
+  published_host,    ///< a host name of two labels at least, the last of two letters at least and nothing else
+  node_address,      ///< such a host name, or an address of either family
+  domain_or_empty,   ///< a host name, or no text
   ipv4,
   ipv4_with_length,  ///< an IPv4 address, with or without "/" and a prefix length
   ipv4_cidr,

@@ -22,6 +22,7 @@ class FormatChecker : public Fields {
   void string_map(std::string_view, StringMap&) override {}
   void ignored(std::string_view) override {}
   void removed(std::string_view, std::string_view) override {}
+  void others_ignored() override {}
   using Fields::choice;
   using Fields::text;
 

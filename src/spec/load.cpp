@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "spec/field_reader.hpp"
+#include "spec/hosted_cluster_status.hpp"
 #include "spec/names.hpp"
 #include "spec/read_source.hpp"
 
@@ -21,6 +22,7 @@ using text::ValueType;
 struct Kind {
   std::string_view name;
   std::string_view api_version;
+  KindSet since;  ///< in this set and those after it
   void (*add)(SpecSet& set, Origin origin);
 };
 
@@ -42,30 +44,38 @@ void add_attachment(SpecSet& set, Origin origin) {
   set.attachments.back().value.observed_apps_ip = std::move(observed);
 }
 
+void add_hosted_cluster(SpecSet& set, Origin origin) {
+  HostedClusterStatus status = read_status(*origin.object);
+  read_into(set.hosted_clusters, std::move(origin), set.problems);
+  set.hosted_clusters.back().value.status = std::move(status);
+}
+
 constexpr std::array kKinds{
-    Kind{"Infra", kOooiApiVersion, [](SpecSet& s, Origin o) { read_into(s.infras, std::move(o), s.problems); }},
-    Kind{"InfraClusterAttachment", kOooiApiVersion, add_attachment},
-    Kind{"DHCPServer", kOooiApiVersion,
+    Kind{"Infra", kOooiApiVersion, KindSet::network,
+         [](SpecSet& s, Origin o) { read_into(s.infras, std::move(o), s.problems); }},
+    Kind{"InfraClusterAttachment", kOooiApiVersion, KindSet::network, add_attachment},
+    Kind{"DHCPServer", kOooiApiVersion, KindSet::network,
          [](SpecSet& s, Origin o) { read_into(s.dhcp_servers, std::move(o), s.problems); }},
-    Kind{"DNSServer", kOooiApiVersion,
+    Kind{"DNSServer", kOooiApiVersion, KindSet::network,
          [](SpecSet& s, Origin o) { read_into(s.dns_servers, std::move(o), s.problems); }},
-    Kind{"ProxyServer", kOooiApiVersion,
+    Kind{"ProxyServer", kOooiApiVersion, KindSet::network,
          [](SpecSet& s, Origin o) { read_into(s.proxy_servers, std::move(o), s.problems); }},
-    Kind{"DHCPPolicy", kHcpnetApiVersion,
+    Kind{"DHCPPolicy", kHcpnetApiVersion, KindSet::network,
          [](SpecSet& s, Origin o) { read_into(s.dhcp_policies, std::move(o), s.problems); }},
-    Kind{"DNSPolicy", kHcpnetApiVersion,
+    Kind{"DNSPolicy", kHcpnetApiVersion, KindSet::network,
          [](SpecSet& s, Origin o) { read_into(s.dns_policies, std::move(o), s.problems); }},
-    Kind{"ProxyPolicy", kHcpnetApiVersion,
+    Kind{"ProxyPolicy", kHcpnetApiVersion, KindSet::network,
          [](SpecSet& s, Origin o) { read_into(s.proxy_policies, std::move(o), s.problems); }},
-    Kind{"BootstrapCluster", kHcpnetApiVersion,
+    Kind{"BootstrapCluster", kHcpnetApiVersion, KindSet::network,
          [](SpecSet& s, Origin o) { read_into(s.bootstrap_clusters, std::move(o), s.problems); }},
+    Kind{"HostedCluster", kHypershiftApiVersion, KindSet::names, add_hosted_cluster},
 };
 
 /// One document, or one item of a List.
 class ObjectLoader {
  public:
-  ObjectLoader(SpecSet& set, const SourceText& source, std::size_t file_index)
-      : set_(set), source_(source), file_index_(file_index) {}
+  ObjectLoader(SpecSet& set, const SourceText& source, std::size_t file_index, KindSet kinds)
+      : set_(set), source_(source), file_index_(file_index), kinds_(kinds) {}
 
   void load(const std::shared_ptr<const Value>& object, const std::string& path, bool may_be_list) {
     if (object->type == ValueType::invalid) return;
@@ -78,7 +88,7 @@ class ObjectLoader {
     if (may_be_list && kind->text == "List") return load_list(object, version, path);
 
     const auto known = std::ranges::find(kKinds, kind->text, &Kind::name);
-    if (known == kKinds.end()) return report_kind(*kind, path);
+    if (known == kKinds.end() || known->since > kinds_) return report_kind(*kind, path);
     if (version == nullptr) return;
     if (version->text != known->api_version)
       return report(code::unsupported_version, path + "/apiVersion", version->position,
@@ -126,7 +136,8 @@ class ObjectLoader {
 
   void report_kind(const Value& kind, const std::string& path) {
     std::vector<std::string_view> names;
-    for (const Kind& k : kKinds) names.push_back(k.name);
+    for (const Kind& k : kKinds)
+      if (k.since <= kinds_) names.push_back(k.name);
     report(code::unknown_kind, path + "/kind", kind.position, "this is none of the kinds that are known here",
            excerpt(kind.text), std::string(nearest(kind.text, names)));
   }
@@ -147,6 +158,7 @@ class ObjectLoader {
   SpecSet& set_;
   const SourceText& source_;
   std::size_t file_index_;
+  KindSet kinds_;
 };
 
 }  // namespace
@@ -160,7 +172,7 @@ text::Parsed read_source(const SourceText& source, const LoadLimits& limits) {
                                                       : text::parse_yaml(source.name, source.text, limits);
 }
 
-SpecSet load(const std::vector<SourceText>& sources, const LoadLimits& limits) {
+SpecSet load(const std::vector<SourceText>& sources, const LoadLimits& limits, KindSet kinds) {
   SpecSet set;
   set.problems = Diagnostics(limits.max_errors);
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -171,7 +183,7 @@ SpecSet load(const std::vector<SourceText>& sources, const LoadLimits& limits) {
     for (Value& document : parsed.documents) {
       if (document.type == ValueType::null) continue;
       ++documents;
-      ObjectLoader(set, sources[i], i).load(std::make_shared<const Value>(std::move(document)), "", true);
+      ObjectLoader(set, sources[i], i, kinds).load(std::make_shared<const Value>(std::move(document)), "", true);
     }
     if (parsed.complete && documents == 0)
       set.problems.add({.severity = Severity::error,

@@ -115,6 +115,17 @@ std::optional<std::string> host_name_problem(std::string_view text, HostForm for
   return {};
 }
 
+std::optional<std::string> published_host_problem(std::string_view text) {
+  if (auto problem = host_name_problem(text, HostForm::exact)) return problem;
+  const std::size_t dot = text.rfind('.');
+  if (dot == std::string_view::npos) return "HyperShift publishes under names of two labels at least";
+  const std::string_view last = text.substr(dot + 1);
+  const auto is_letter = [](char c) { return is_alphanumeric(c) && !is_digit(c); };
+  if (last.size() < 2 || !std::ranges::all_of(last, is_letter))
+    return "HyperShift takes a name only when its last label has letters alone, two at least";
+  return {};
+}
+
 bool is_at_or_below(std::string_view name, std::string_view domain) {
   if (name.size() == domain.size()) return name == domain;
   return name.size() > domain.size() && name.ends_with(domain) && name[name.size() - domain.size() - 1] == '.';

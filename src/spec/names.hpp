@@ -12,7 +12,8 @@ inline constexpr std::size_t kMaxLabelBytes = 63;
 inline constexpr std::size_t kMaxNameBytes = 253;
 
 /// What hcpnet publishes below the domain of each cluster.
-inline constexpr std::string_view kServiceLabels[] = {"api.", "api-int.", "oauth.", "ignition.", "konnectivity."};
+inline constexpr std::string_view kServiceLabels[] = {"api.",  "api-int.",  "oauth.",
+                                                      "oidc.", "ignition.", "konnectivity."};
 /// The names under which guests know the `kubernetes` Service, besides its address (HyperShift puts them into the API
 /// server's certificate).
 inline constexpr std::string_view kKubernetesNames[] = {"kubernetes", "kubernetes.default", "kubernetes.default.svc",
@@ -24,6 +25,8 @@ enum class HostForm { exact, wildcard_too, lower_domain };
 [[nodiscard]] std::optional<std::string> label_problem(std::string_view text);
 [[nodiscard]] std::optional<std::string> object_name_problem(std::string_view text);
 [[nodiscard]] std::optional<std::string> host_name_problem(std::string_view text, HostForm form);
+/// HyperShift takes fewer: two labels at least, the last of letters alone and of two at least.
+[[nodiscard]] std::optional<std::string> published_host_problem(std::string_view text);
 
 /// True when `name` equals `domain` or lies below it, label by label. Both in lower case.
 [[nodiscard]] bool is_at_or_below(std::string_view name, std::string_view domain);

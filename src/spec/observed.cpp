@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <hcpnet/spec/codes.hpp>
 #include <hcpnet/spec/observed.hpp>
 #include <map>
@@ -9,24 +8,17 @@
 
 #include "spec/claims.hpp"
 #include "spec/format.hpp"
+#include "spec/hosted_cluster_status.hpp"
 #include "spec/names.hpp"
 #include "spec/observed_networks.hpp"
 #include "spec/observed_objects.hpp"
+#include "spec/observed_publishing.hpp"
 
 namespace hcpnet::spec {
 namespace {
 
 using text::Value;
 using text::ValueType;
-
-std::optional<std::uint16_t> port_of(const Value& map) {
-  const Value* value = map.find("port");
-  if (value == nullptr || value->type != ValueType::integer) return {};
-  std::uint16_t port = 0;
-  const char* end = value->text.data() + value->text.size();
-  const auto [stop, error] = std::from_chars(value->text.data(), end, port);
-  return error == std::errc() && stop == end && port > 0 ? std::optional(port) : std::nullopt;
-}
 
 /// Service "namespace/name" -> name of a port ("" for the only one) -> number of that port.
 using ServicePorts = std::map<std::string, std::map<std::string, std::uint16_t>>;
@@ -36,7 +28,7 @@ ServicePorts read_services(const std::vector<ObservedObject>& services, Observed
   for (const ObservedObject& service : services) {
     const std::string key = service.metadata.key();
     for (const Value& port : service.items_at("/spec/ports"))
-      if (const auto number = port_of(port)) ports[key].emplace(string_of(port, "name"), *number);
+      if (const auto number = port_at(port, "/port")) ports[key].emplace(string_of(port, "name"), *number);
     std::vector<std::string> addresses{service.string_at("/spec/clusterIP")};
     for (const Value& address : service.items_at("/spec/clusterIPs")) addresses.push_back(address.text);
     for (const std::string& text : addresses)  // "None" and IPv6 are no IPv4 address
@@ -69,7 +61,7 @@ void read_slices(const std::vector<ObservedObject>& slices, const ServicePorts& 
     const auto known = services.find(service);
     const std::vector<IpAddress> addresses = ready_addresses(slice);
     for (const Value& port : slice.items_at("/ports")) {
-      const auto number = port_of(port);
+      const auto number = port_at(port, "/port");
       if (!number) continue;
       std::uint16_t service_port = *number;
       if (known != services.end()) {
@@ -211,6 +203,7 @@ Result<Observed, Diagnostics> load_observed(const std::vector<SourceText>& objec
   read_machines(collected.machines, observed, warnings);
   read_hosted_clusters(collected.hosted_clusters, observed, warnings);
   read_attachments(collected.attachments, settle_networks(collected, warnings), observed, warnings);
+  read_publishing(collected, observed.publishing, warnings);
   read_endpoint_maps(endpoints, limits, observed, errors);
   if (!errors.empty()) return errors;
   return observed;

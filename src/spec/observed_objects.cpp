@@ -26,7 +26,9 @@ constexpr std::array kKinds{
     ObservedKind{"cluster.x-k8s.io", "Machine", &ObservedObjects::machines},
     ObservedKind{"hypershift.openshift.io", "HostedCluster", &ObservedObjects::hosted_clusters},
     ObservedKind{"hostedcluster.densityops.com", "Infra", &ObservedObjects::infras},
-    ObservedKind{"hostedcluster.densityops.com", "InfraClusterAttachment", &ObservedObjects::attachments}};
+    ObservedKind{"hostedcluster.densityops.com", "InfraClusterAttachment", &ObservedObjects::attachments},
+    ObservedKind{"route.openshift.io", "Route", &ObservedObjects::routes},
+    ObservedKind{"config.openshift.io", "Ingress", &ObservedObjects::ingresses}};
 
 ObjectMeta metadata_of(const Value& object) {
   ObjectMeta metadata;

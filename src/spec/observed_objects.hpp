@@ -31,7 +31,8 @@ struct ObservedObject {
 [[nodiscard]] std::string string_of(const text::Value& map, std::string_view field);
 
 struct ObservedObjects {
-  std::vector<ObservedObject> services, slices, machine_instances, machines, hosted_clusters, infras, attachments;
+  std::vector<ObservedObject> services, slices, machine_instances, machines, hosted_clusters, infras, attachments,
+      routes, ingresses;
 };
 
 /// Reads the files and sorts each kind by has_precedence(). What cannot be read is added to `errors`.

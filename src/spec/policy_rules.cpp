@@ -139,15 +139,14 @@ void check_zone_upstreams(Examined<DNSPolicy>& policy, const Target<DNSServer>& 
 
 void check_views(Examined<DNSPolicy>& policy, const std::optional<Cidr>& own) {
   Subject& subject = policy.subject;
-  std::map<std::string, std::size_t> names;
+  std::map<std::string, std::string> names{{"vlan", "a view of ours"}, {"pod", "a view of ours"}};
   std::map<Cidr, std::string> prefixes;
   if (own) prefixes.emplace(*own, "the network of the target");
   for (std::size_t i = 0; i < policy.value.views.size(); ++i) {
     const DNSPolicy::ExtraView& view = policy.value.views[i];
     if (const std::string pointer = at("views", i, "name"); subject.is_good(pointer)) {
-      const auto [first, is_new] = names.emplace(view.name, i);
-      if (!is_new)
-        subject.error(code::duplicate_name, pointer, "view " + std::to_string(first->second) + " has this name");
+      const auto [first, is_new] = names.emplace(view.name, "view " + std::to_string(i));
+      if (!is_new) subject.error(code::duplicate_name, pointer, first->second + " has this name");
     }
     for (std::size_t j = 0; j < view.client_prefixes.size(); ++j) {
       const std::string pointer = at("views", i, "clientPrefixes/") + std::to_string(j);

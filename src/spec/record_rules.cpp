@@ -14,9 +14,7 @@ constexpr std::uint16_t kDname = 39;
 
 /// Types that a zone's own machinery makes or would need, or that are no data (RFC 6895 section 3.1).
 bool is_publishable(dns::Type type) noexcept {
-  const auto number = static_cast<std::uint16_t>(type);
-  if (number == kDname) return false;
-  return type != dns::Type::soa && type != dns::Type::opt && number != 0 && (number < 128 || number > 255);
+  return type != dns::Type::soa && static_cast<std::uint16_t>(type) != kDname && dns::is_data_type(type);
 }
 
 void check_record(Subject& subject, const std::string& pointer, const DNSPolicy::Record& record) {

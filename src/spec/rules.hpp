@@ -41,6 +41,8 @@ void check_infras(std::vector<Examined<Infra>>& infras);
 [[nodiscard]] std::string control_plane_of(const InfraClusterAttachment& attachment);
 
 void check_bootstrap_cluster(Examined<BootstrapCluster>& cluster);
+/// Each by itself, and their control planes against each other.
+void check_hosted_clusters(std::vector<Examined<HostedCluster>>& clusters);
 
 struct ExaminedPolicies {
   std::vector<Examined<DHCPPolicy>> dhcp;

@@ -29,6 +29,7 @@ class Validator {
     examine(set_.dns_policies, policies_.dns);
     examine(set_.proxy_policies, policies_.proxy);
     examine(set_.bootstrap_clusters, bootstrap_clusters_);
+    examine(set_.hosted_clusters, hosted_clusters_);
     for (auto& infra : infras_) check_infra(infra);
     for (auto& attachment : attachments_) check_attachment(attachment);
     for (auto& server : dhcp_servers_) check_dhcp_server(server);
@@ -40,6 +41,7 @@ class Validator {
     check_servers(servers);
     check_infras(infras_);
     for (auto& cluster : bootstrap_clusters_) check_bootstrap_cluster(cluster);
+    check_hosted_clusters(hosted_clusters_);
   }
 
  private:
@@ -86,6 +88,7 @@ class Validator {
   std::vector<Examined<ProxyServer>> proxy_servers_;
   ExaminedPolicies policies_;
   std::vector<Examined<BootstrapCluster>> bootstrap_clusters_;
+  std::vector<Examined<HostedCluster>> hosted_clusters_;
 };
 
 }  // namespace
@@ -100,8 +103,8 @@ Result<ValidSet, Diagnostics> validate(const SpecSet& set) {
   return valid;
 }
 
-Result<ValidSet, Diagnostics> check(const std::vector<SourceText>& sources, const LoadLimits& limits) {
-  return validate(load(sources, limits));
+Result<ValidSet, Diagnostics> check(const std::vector<SourceText>& sources, const LoadLimits& limits, KindSet kinds) {
+  return validate(load(sources, limits, kinds));
 }
 
 }  // namespace hcpnet::spec

@@ -2,6 +2,7 @@
 // The pages of the admin and observe listeners; docs/commands.md lists them.
 #include <charconv>
 #include <ctime>
+#include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/version.hpp>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -48,13 +49,95 @@ Json status(Stack::Impl& stack) {
   return body;
 }
 
-HttpResponse leases(Stack::Impl& stack) {
+/// Of every client and address, or of the one that is asked for.
+HttpResponse leases(Stack::Impl& stack, const HttpRequest& request) {
+  const auto of = request.query.find("of");
+  const auto is_wanted = [&](const auto& lease) { return of == request.query.end() || is_lease_of(lease, of->second); };
   Json all = Json::array();
   if (stack.dhcp) {
-    for (const dhcp::Lease& lease : stack.dhcp->leases()) all.push_back(to_json(lease));
-    for (const dhcp6::Lease& lease : stack.dhcp->leases6()) all.push_back(to_json(lease));
+    for (const dhcp::Lease& lease : stack.dhcp->leases())
+      if (is_wanted(lease)) all.push_back(to_json(lease));
+    for (const dhcp6::Lease& lease : stack.dhcp->leases6())
+      if (is_wanted(lease)) all.push_back(to_json(lease));
   }
   return json_response({{"leases", std::move(all)}});
+}
+
+HttpResponse lease_file(Stack::Impl& stack) {
+  if (!stack.dhcp) return {200, "text/csv; charset=utf-8", dhcp::render_lease_file(std::span<const dhcp::Lease>(), {})};
+  return {200, "text/csv; charset=utf-8", dhcp::render_lease_file(stack.dhcp->leases(), stack.dhcp->leases6())};
+}
+
+void lease_events(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
+  if (request.method != "GET") return reply(problem(405, "only GET here"));
+  std::optional<std::uint64_t> after;
+  if (const auto text = request.query.find("after"); text != request.query.end()) {
+    std::uint64_t number = 0;
+    const char* const end = text->second.data() + text->second.size();
+    const auto [read, error] = std::from_chars(text->second.data(), end, number);
+    if (error != std::errc{} || read != end) return reply(problem(400, "after: a number is needed"));
+    after = number;
+  }
+  stack.lease_feed->ask(after, [reply = std::move(reply)](const LeaseFeed::Answer& answer) {
+    Json events = Json::array();
+    for (const LeaseFeed::Event& event : answer.events) events.push_back(to_json(event));
+    reply(json_response({{"last", answer.last}, {"missed", answer.missed}, {"events", std::move(events)}}));
+  });
+}
+
+HttpResponse refusal(const Diagnostics& why) {
+  return json_response({{"diagnostics", to_json(why)}}, 409);
+}
+
+void import_leases(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
+  const auto file = request.query.find("file");
+  stack.import_leases(file == request.query.end() ? "-" : file->second, request.body,
+                      [reply = std::move(reply)](const Result<dhcp::LeaseImport, Diagnostics>& result) {
+                        reply(result ? json_response(to_json(*result)) : refusal(result.error()));
+                      });
+}
+
+void release_lease(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
+  const auto text = request.query.find("address");
+  const auto address = text == request.query.end() ? std::nullopt : parse_ip_address(text->second);
+  if (!address) return reply(problem(400, "address: an address is needed"));
+  stack.release_lease(*address, [reply = std::move(reply)](const Result<dhcp::EndedLease, Diagnostics>& result) {
+    reply(result ? json_response({{"ended", to_json(*result)}}) : refusal(result.error()));
+  });
+}
+
+HttpResponse reservations(Stack::Impl& stack) {
+  Json all = Json::array();
+  if (stack.dhcp)
+    for (const dhcp::KeptAddress& kept : stack.dhcp->reservations()) all.push_back(to_json(kept));
+  return json_response({{"reservations", std::move(all)}});
+}
+
+void reserve(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
+  const auto parameter = [&](const char* key) {
+    const auto found = request.query.find(key);
+    return found == request.query.end() ? std::string() : found->second;
+  };
+  const auto address = parse_ip_address(parameter("address"));
+  if (!address) return reply(problem(400, "address: an address is needed"));
+  const auto answer = [reply](const char* key) {
+    return [reply, key](const Result<dhcp::KeptAddress, Diagnostics>& result) {
+      reply(result ? json_response({{key, to_json(*result)}}) : refusal(result.error()));
+    };
+  };
+  if (request.path == "/leases/unreserve") return stack.unreserve_address(*address, answer("unreserved"));
+  dhcp::KeptAddress wanted;
+  wanted.address = *address;
+  wanted.host_name = parameter("hostName");
+  if (const std::string mac = parameter("mac"); !mac.empty()) {
+    wanted.mac = parse_mac_address(mac);
+    if (!wanted.mac) return reply(problem(400, "mac: not a hardware address"));
+  }
+  if (const std::string duid = parameter("duid"); !duid.empty()) {
+    wanted.duid = dhcp6::parse_duid(duid);
+    if (!wanted.duid) return reply(problem(400, "duid: not a DUID"));
+  }
+  stack.reserve_address(wanted, answer("reserved"));
 }
 
 HttpResponse zones(Stack::Impl& stack) {
@@ -63,21 +146,36 @@ HttpResponse zones(Stack::Impl& stack) {
   return json_response({{"zones", std::move(all)}});
 }
 
+std::string parameter(const HttpRequest& request, const char* key) {
+  const auto it = request.query.find(key);
+  return it == request.query.end() ? std::string{} : it->second;
+}
+
+HttpResponse explain(Stack::Impl& stack, const HttpRequest& request) {
+  const auto name = dns::parse_name(parameter(request, "name"));
+  if (!name) return problem(400, "name: " + name.error().message());
+  const auto type = dns::parse_type(parameter(request, "type"));
+  if (!type || !dns::is_data_type(*type)) return problem(400, "type: not a type of record");
+  const auto from = parse_ip_address(parameter(request, "from"));
+  if (!from) return problem(400, "from: not an address");
+  Json all = Json::array();
+  for (const auto& [server, explanation] : stack.explain(*name, *type, *from))
+    all.push_back(to_json(server, explanation));
+  return json_response({{"explanations", std::move(all)}});
+}
+
 HttpResponse routes(Stack::Impl& stack, const HttpRequest& request) {
-  const auto parameter = [&](const char* key) {
-    const auto it = request.query.find(key);
-    return it == request.query.end() ? std::string{} : it->second;
-  };
   std::uint16_t port = 0;
-  const std::string port_text = parameter("port");
+  const std::string port_text = parameter(request, "port");
   const auto [end, error] = std::from_chars(port_text.data(), port_text.data() + port_text.size(), port);
   if (error != std::errc{} || end != port_text.data() + port_text.size() || port == 0)
     return problem(400, "port: a number from 1 to 65535 is needed");
-  const std::string from = parameter("from");
+  const std::string from = parameter(request, "from");
   const auto source = from.empty() ? IpAddress{} : parse_ip_address(from);
   if (!source) return problem(400, "from: not an address");
   Json all = Json::array();
-  for (const RouteExplanation& answer : stack.route(parameter("sni"), port, *source)) all.push_back(to_json(answer));
+  for (const RouteExplanation& answer : stack.route(parameter(request, "sni"), port, *source))
+    all.push_back(to_json(answer));
   return json_response({{"routes", std::move(all)}});
 }
 
@@ -111,7 +209,7 @@ HttpResponse drain(Stack::Impl& stack) {
   return json_response({{"draining", true}, {"active", active}});
 }
 
-void reload(Stack::Impl& stack, HttpReply reply) {
+void reload(Stack::Impl& stack, const HttpRequest&, HttpReply reply) {
   stack.reload([weak = stack.weak_from_this(), reply = std::move(reply)](const Result<void, Diagnostics>& result) {
     const auto self = weak.lock();
     const bool is_applied = result.has_value();
@@ -162,8 +260,11 @@ HttpResponse admin_page(Stack::Impl& stack, const HttpRequest& request) {
   if (request.method == "GET") {
     if (auto page = proxy_page(stack, request.path)) return *std::move(page);
     if (request.path == "/status") return json_response(status(stack));
-    if (request.path == "/leases") return leases(stack);
+    if (request.path == "/leases") return leases(stack, request);
+    if (request.path == "/leases/export") return lease_file(stack);
+    if (request.path == "/leases/reservations") return reservations(stack);
     if (request.path == "/zones") return zones(stack);
+    if (request.path == "/explain") return explain(stack, request);
     if (request.path == "/routes") return routes(stack, request);
   }
   return observe_page(stack, request);
@@ -177,9 +278,15 @@ void answer_observe(Stack::Impl& stack, const HttpRequest& request, HttpReply re
 
 void answer_admin(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
   if (const char* why = reason_to_refuse(request)) return reply(problem(403, why));
-  if (request.path != "/reload") return reply(admin_page(stack, request));
+  void (*change)(Stack::Impl&, const HttpRequest&, HttpReply) = nullptr;
+  if (request.path == "/reload") change = reload;
+  if (request.path == kImportLeasesPage) change = import_leases;
+  if (request.path == "/leases/release") change = release_lease;
+  if (request.path == "/leases/reserve" || request.path == "/leases/unreserve") change = reserve;
+  if (request.path == "/leases/events") return lease_events(stack, request, std::move(reply));
+  if (change == nullptr) return reply(admin_page(stack, request));
   if (request.method != "POST") return reply(problem(405, "a change is a POST"));
-  reload(stack, std::move(reply));
+  change(stack, request, std::move(reply));
 }
 
 }  // namespace hcpnet

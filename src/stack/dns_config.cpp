@@ -3,6 +3,7 @@
 // forwarded; what else is published is a zone of its own.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "stack/derive.hpp"
@@ -22,6 +23,13 @@ class ZoneSet {
   void add_zone(const std::string& domain) { zones_.try_emplace(dns::parse_name(domain).value()); }
 
   void add_zone(const dns::Name& apex) { zones_.try_emplace(apex); }
+
+  /// A zone whose names exist, but lead where nobody knows yet.
+  void add_unavailable_zone(const std::string& domain) {
+    const dns::Name apex = dns::parse_name(domain).value();
+    add_zone(apex);
+    unavailable_.insert(apex);
+  }
 
   /// Publishes an address for a name or a wildcard, in the zone that holds it, else as a zone of its own.
   void add_address(const std::string& name, Ipv4 address) {
@@ -76,7 +84,8 @@ class ZoneSet {
       }
       if (const auto more = records_.find(apex); more != records_.end())
         rrsets.insert(rrsets.end(), more->second.begin(), more->second.end());
-      built.push_back(std::make_shared<const dns::Zone>(apex, std::move(rrsets), kSerial, available));
+      const dns::Availability own = unavailable_.contains(apex) ? dns::Availability::unavailable : available;
+      built.push_back(std::make_shared<const dns::Zone>(apex, std::move(rrsets), kSerial, own));
     }
     return built;
   }
@@ -91,6 +100,7 @@ class ZoneSet {
   }
 
   Zones zones_;
+  std::set<dns::Name> unavailable_;                       ///< apexes
   std::map<dns::Name, std::vector<dns::RRset>> records_;  ///< by apex
   std::uint32_t ttl_;
 };
@@ -211,8 +221,8 @@ InternalProxy find_internal_proxy(const Inputs& in, const spec::ValidInfra& infr
   return found;
 }
 
-/// The names of every cluster, leading to `proxy`; `apps` says where the names below apps lead: the VIP itself, or the
-/// proxy.
+/// The names of every cluster, leading to `proxy`; those below apps lead there too, or to the VIP itself. Neither has
+/// anything to say of them until the load balancer has given one.
 void add_clusters(ZoneSet& zones, const spec::ValidInfra& infra, std::optional<Ipv4> proxy, bool apps_through_proxy) {
   for (const spec::ValidCluster& cluster : infra.clusters) {
     zones.add_zone(cluster.domain);
@@ -221,6 +231,8 @@ void add_clusters(ZoneSet& zones, const spec::ValidInfra& infra, std::optional<I
       zones.add_address(std::string(label) + cluster.domain, *proxy);
     if (cluster.apps_vip)
       zones.add_address("*.apps." + cluster.domain, apps_through_proxy ? *proxy : *cluster.apps_vip);
+    else if (cluster.apps_pool)
+      zones.add_unavailable_zone("apps." + cluster.domain);
   }
 }
 
@@ -352,6 +364,7 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, c
                            Diagnostics& problems) {
   DnsServerConfig server{
       spec.metadata.key(), {}, spec.policy.workers, declared_at(spec.origin, "/spec/networkConfig/serverIP")};
+  server.cache_ttl = spec.cache_ttl;
   server.config.listeners = listeners(spec.server_ip, spec.port, in.surroundings);
   ZoneSet vlan(spec.policy.record_ttl);
   ZoneSet pod(spec.policy.record_ttl);

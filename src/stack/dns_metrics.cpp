@@ -7,9 +7,16 @@ namespace {
 /// What the plugins cache, forward and prometheus of CoreDNS count, with their labels as far as they apply here: zone
 /// and view are empty, since neither is counted together with the others.
 void add_coredns_names(Page& page, const std::map<std::string, dns::ServerStats>& servers) {
-  Values requests, responses, hits, misses, entries, evictions, stale, prefetched, asked, answered;
+  Values requests, responses, lookups, hits, misses, entries, evictions, stale, prefetched, asked, answered;
   std::uint64_t rejected = 0;
-  std::vector<Page::Histogram> durations;
+  std::vector<Page::Histogram> durations, upstream_durations, query_sizes, response_sizes;
+  const auto add_sizes = [](std::vector<Page::Histogram>& all, const Labels& server, const auto& sizes) {
+    for (const auto& [proto, s] : sizes) {
+      Labels labels = server;
+      labels.push_back({"proto", proto});
+      all.push_back({std::move(labels), s.kBounds, s.counts, static_cast<double>(s.sum_bytes)});
+    }
+  };
   for (const auto& [owner, s] : servers) {
     const Labels server{{"server", owner}, {"zone", ""}, {"view", ""}};
     const Labels cache{{"server", owner}, {"zones", ""}, {"view", ""}};
@@ -20,12 +27,22 @@ void add_coredns_names(Page& page, const std::map<std::string, dns::ServerStats>
     }
     append(responses, by("rcode", s.responses, server));
     durations.push_back({server, s.durations.kBounds, s.durations.counts, s.durations.sum_seconds});
+    add_sizes(query_sizes, server, s.query_sizes);
+    add_sizes(response_sizes, server, s.response_sizes);
+    lookups.push_back({cache, s.cache_hits + s.cache_misses});
     hits.push_back({cache, s.cache_hits});
     misses.push_back({cache, s.cache_misses});
     entries.push_back({cache, s.cache_entries});
     evictions.push_back({cache, s.cache_evictions});
     stale.push_back({cache, s.stale_answers});
     prefetched.push_back({cache, s.prefetches});
+    for (const auto& [upstream, rcodes] : s.upstream_durations)
+      for (const auto& [rcode, d] : rcodes)
+        upstream_durations.push_back(
+            {{{"server", owner}, {"proxy_name", "forward"}, {"to", upstream}, {"rcode", rcode}},
+             d.kBounds,
+             d.counts,
+             d.sum_seconds});
     rejected += s.dropped.contains("forward_limit") ? s.dropped.at("forward_limit") : 0;
     for (const auto& [upstream, replies] : s.upstream_replies) {
       std::uint64_t all = 0;
@@ -40,12 +57,17 @@ void add_coredns_names(Page& page, const std::map<std::string, dns::ServerStats>
   page.counter("coredns_dns_requests_total", "Queries, by what they were.", requests);
   page.histogram("coredns_dns_request_duration_seconds", "From a query to its reply.", durations);
   page.counter("coredns_dns_responses_total", "Responses sent, by RCODE.", responses);
+  page.histogram("coredns_dns_request_size_bytes", "Sizes of queries.", query_sizes);
+  page.histogram("coredns_dns_response_size_bytes", "Sizes of replies.", response_sizes);
+  page.counter("coredns_cache_requests_total", "Queries that the cache was asked for.", lookups);
   page.counter("coredns_cache_hits_total", "Queries answered from the cache.", hits);
   page.counter("coredns_cache_misses_total", "Queries that the cache had no answer for.", misses);
   page.gauge("coredns_cache_entries", "Answers in the cache.", entries);
   page.counter("coredns_cache_evictions_total", "Answers that made room for others.", evictions);
   page.counter("coredns_cache_served_stale_total", "Answers given after their time.", stale);
   page.counter("coredns_cache_prefetch_total", "Answers fetched anew before their end.", prefetched);
+  page.histogram("coredns_proxy_request_duration_seconds", "From a question to the reply of an upstream.",
+                 upstream_durations);
   page.counter("coredns_forward_requests_total", "Questions that went to an upstream.", asked);
   page.counter("coredns_forward_responses_total", "Replies of an upstream, by RCODE.", answered);
   page.counter("coredns_forward_max_concurrent_rejects_total", "Queries that were too many to forward.",

@@ -63,7 +63,8 @@ bool is_same_decision(const RouteExplanation& a, const RouteExplanation& b) {
 
 std::vector<RouteExplanation> explain_routes(const std::string& proxy, const proxy::RouteTable& table,
                                              const proxy::SourceClusters& clusters, const std::string& server_name,
-                                             std::uint16_t port, const IpAddress& source) {
+                                             std::uint16_t port, const IpAddress& from) {
+  const IpAddress source = from.unmapped();
   std::vector<RouteExplanation> answers;
   for (const proxy::Listener& listener : table.config().listeners) {
     if (listener.address.port != port) continue;

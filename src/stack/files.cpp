@@ -162,11 +162,12 @@ SourceFiles read_source_files(const std::vector<std::string>& specs, const std::
   return files;
 }
 
-Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files, const spec::LoadLimits& limits) {
+Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files, const spec::LoadLimits& limits,
+                                              spec::KindSet kinds) {
   CheckedFiles checked;
   Diagnostics warnings;
   auto observed = spec::load_observed(files.observed, files.endpoints, warnings);
-  auto set = spec::check(files.specs, limits);
+  auto set = spec::check(files.specs, limits, kinds);
   if (observed.has_error() || set.has_error()) {  // all problems at once, also across the two
     Diagnostics problems = set.has_error() ? set.error() : Diagnostics{};
     if (observed.has_error()) problems.append(observed.error());

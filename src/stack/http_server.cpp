@@ -66,14 +66,20 @@ std::map<std::string, std::string> parse_query(std::string_view text) {
   return query;
 }
 
-HttpRequest to_request(const http::request<http::string_body>& message, bool is_over_tcp) {
-  const std::string_view target(message.target().data(), message.target().size());
+std::string_view target_of(const http::request<http::string_body>& message) {
+  return {message.target().data(), message.target().size()};
+}
+
+/// Takes the body out of the message.
+HttpRequest to_request(http::request<http::string_body>& message, bool is_over_tcp) {
+  const std::string_view target = target_of(message);
   const std::size_t mark = target.find('?');
   const auto field = [&](http::field name) { return std::string(message[name]); };
   return {is_over_tcp,
           field(http::field::host),
           field(http::field::content_type),
           message.find(http::field::origin) != message.end(),
+          std::move(message.body()),
           message.method() == http::verb::head ? "GET" : std::string(message.method_string()),
           percent_decoded(target.substr(0, mark)),
           mark == std::string_view::npos ? std::map<std::string, std::string>{} : parse_query(target.substr(mark + 1))};
@@ -101,10 +107,10 @@ class Session : public std::enable_shared_from_this<Session> {
   void read() {
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(shared_->limits.max_header_bytes));
-    parser_->body_limit(shared_->limits.max_body_bytes);
+    parser_->body_limit(boost::none);  // the header tells which one it is
     stream_.expires_after(shared_->limits.timeout);
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = shared_from_this()](beast::error_code ec, std::size_t) { self->on_read(ec); });
+    http::async_read_header(stream_, buffer_, *parser_,
+                            [self = shared_from_this()](beast::error_code ec, std::size_t) { self->on_header(ec); });
   }
   void close() {
     beast::error_code ignored;
@@ -112,6 +118,20 @@ class Session : public std::enable_shared_from_this<Session> {
   }
 
  private:
+  void on_header(beast::error_code ec) {
+    if (ec) return close();
+    const std::size_t limit = body_limit();
+    if (parser_->content_length().value_or(0) > limit) return close();
+    parser_->body_limit(limit);
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = shared_from_this()](beast::error_code error, std::size_t) { self->on_read(error); });
+  }
+  [[nodiscard]] std::size_t body_limit() const {
+    const std::string_view target = target_of(parser_->get());
+    const auto found = shared_->limits.max_body_bytes_of.find(percent_decoded(target.substr(0, target.find('?'))));
+    const bool is_of_path = !is_over_tcp_ && found != shared_->limits.max_body_bytes_of.end();
+    return is_of_path ? found->second : shared_->limits.max_body_bytes;
+  }
   void on_read(beast::error_code ec) {
     if (ec) return close();
     heard_ = ++shared_->heard;

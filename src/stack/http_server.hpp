@@ -15,9 +15,10 @@ namespace hcpnet {
 
 struct HttpRequest {
   bool is_over_tcp = false;
-  std::string host;                          ///< as sent, with its port
-  std::string content_type;                  ///< of the body, as sent
-  bool has_origin = false;                   ///< a browser says which page asks
+  std::string host;          ///< as sent, with its port
+  std::string content_type;  ///< of the body, as sent
+  bool has_origin = false;   ///< a browser says which page asks
+  std::string body;
   std::string method;                        ///< "GET", "POST"
   std::string path;                          ///< "/routes", without the query
   std::map<std::string, std::string> query;  ///< decoded; a key given twice keeps its first value
@@ -36,6 +37,7 @@ struct HttpLimits {
   std::size_t max_connections = 64;
   std::size_t max_header_bytes = 8 * 1024;
   std::size_t max_body_bytes = 64 * 1024;
+  std::map<std::string, std::size_t> max_body_bytes_of;  ///< by path, instead of the above; not over TCP
   /// For one request to arrive, one answer to leave, one idle wait.
   std::chrono::seconds timeout{10};
 };

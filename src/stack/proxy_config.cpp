@@ -155,6 +155,7 @@ class InfraRoutes {
     config_.routes.push_back(route(kApiPort, api_names, api));
     config_.routes.push_back(nameless_route(kApiPort, api, own_workers(x)));
     config_.routes.push_back(route(kHttpsPort, {"oauth." + d}, oauth));
+    config_.routes.push_back(route(kHttpsPort, {"oidc." + d}, api));  // it has the issuer's documents
     config_.routes.push_back(route(kHttpsPort, {"ignition." + d}, ignition));
     config_.routes.push_back(route(kHttpsPort, {"konnectivity." + d}, konnectivity));
 

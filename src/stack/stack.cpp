@@ -80,10 +80,45 @@ Result<void, Diagnostics> Stack::reload() {
 }
 
 void Stack::reload(std::function<void(const Result<void, Diagnostics>&)> done) {
-  const auto ask = [weak = std::weak_ptr(impl_), done = std::move(done)] {
+  start_call([weak = std::weak_ptr(impl_), done = std::move(done)] {
     if (const auto impl = weak.lock()) impl->reload(done);
-  };
-  if (!thread_ || thread_->io.get_executor().running_in_this_thread() || !thread_->post(ask)) ask();
+  });
+}
+
+void Stack::import_leases(dhcp::LeaseList list, std::function<void(Result<dhcp::LeaseImport, Diagnostics>)> done) {
+  start_call(
+      [weak = std::weak_ptr(impl_), list = std::make_shared<dhcp::LeaseList>(std::move(list)), done = std::move(done)] {
+        if (const auto impl = weak.lock()) impl->import_leases(*list, done);
+      });
+}
+
+void Stack::release_lease(const IpAddress& address, std::function<void(Result<dhcp::EndedLease, Diagnostics>)> done) {
+  start_call([weak = std::weak_ptr(impl_), address, done = std::move(done)] {
+    if (const auto impl = weak.lock()) impl->release_lease(address, done);
+  });
+}
+
+void Stack::reserve_address(dhcp::KeptAddress wanted,
+                            std::function<void(Result<dhcp::KeptAddress, Diagnostics>)> done) {
+  start_call([weak = std::weak_ptr(impl_), wanted = std::move(wanted), done = std::move(done)] {
+    if (const auto impl = weak.lock()) impl->reserve_address(wanted, done);
+  });
+}
+
+void Stack::unreserve_address(const IpAddress& address,
+                              std::function<void(Result<dhcp::KeptAddress, Diagnostics>)> done) {
+  start_call([weak = std::weak_ptr(impl_), address, done = std::move(done)] {
+    if (const auto impl = weak.lock()) impl->unreserve_address(address, done);
+  });
+}
+
+std::vector<dhcp::KeptAddress> Stack::reservations() const {
+  return call([](Impl& impl) { return impl.dhcp ? impl.dhcp->reservations() : std::vector<dhcp::KeptAddress>{}; });
+}
+
+/// Begins `work` where the state lives, without waiting.
+void Stack::start_call(std::function<void()> work) {
+  if (!thread_ || thread_->io.get_executor().running_in_this_thread() || !thread_->post(work)) work();
 }
 
 Result<void, Diagnostics> Stack::set_endpoints(spec::EndpointMap endpoints) {
@@ -120,8 +155,15 @@ std::vector<StackListener> Stack::listeners() const {
 std::vector<dhcp::Lease> Stack::leases() const {
   return call([](Impl& impl) { return impl.dhcp ? impl.dhcp->leases() : std::vector<dhcp::Lease>{}; });
 }
+std::vector<dhcp6::Lease> Stack::leases6() const {
+  return call([](Impl& impl) { return impl.dhcp ? impl.dhcp->leases6() : std::vector<dhcp6::Lease>{}; });
+}
 std::vector<StackZone> Stack::zones() const {
   return call([](Impl& impl) { return impl.zones(); });
+}
+std::map<std::string, dns::Explanation> Stack::explain(const dns::Name& name, dns::Type type,
+                                                       const IpAddress& client) const {
+  return call([&](Impl& impl) { return impl.explain(name, type, client); });
 }
 StackStats Stack::stats() const {
   return call([](Impl& impl) { return impl.stats(); });

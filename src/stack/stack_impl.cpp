@@ -106,7 +106,7 @@ void Stack::Impl::start_dhcp(dhcp::Config config) {
   server.clock = options.clock;
   server.log = Logger(options.log, "dhcp");
   server.on_event = [this](const dhcp::LeaseEvent& event) { on_lease(event); };
-  server.on_event6 = [this](const dhcp6::LeaseEvent& event) { note_lease_name(event.lease); };
+  server.on_event6 = [this](const dhcp6::LeaseEvent& event) { on_lease(event); };
   auto started = std::make_unique<dhcp::Server>(io.get_executor(), std::move(server));
   started->start(std::move(config));
   dhcp = std::move(started);
@@ -151,7 +151,14 @@ void Stack::Impl::advertise(std::vector<ra::Network> networks) {
 void Stack::Impl::on_lease(const dhcp::LeaseEvent& event) {
   note_lease(event.lease, event.kind == dhcp::LeaseEventKind::bound || event.kind == dhcp::LeaseEventKind::renewed);
   note_lease_name(event.lease);
+  if (lease_feed) lease_feed->add(event);
   notify({StackEvent::Kind::lease, event, Diagnostics{}});
+}
+
+void Stack::Impl::on_lease(const dhcp6::LeaseEvent& event) {
+  note_lease_name(event.lease);
+  if (lease_feed) lease_feed->add(event);
+  notify({StackEvent::Kind::lease6, {}, Diagnostics{}, event});
 }
 
 void Stack::Impl::note_lease(const dhcp::Lease& lease, bool is_live) {
@@ -280,17 +287,21 @@ Result<void, Diagnostics> Stack::Impl::set_endpoints(spec::EndpointMap endpoints
 // --- listeners, files, events
 
 void Stack::Impl::start_http() {
-  const auto answering = [this](void (*answer)(Impl&, const HttpRequest&, HttpReply), const char* name) {
+  lease_feed.emplace(io.get_executor(), timers);
+  HttpLimits admin_limits;
+  admin_limits.max_body_bytes_of.emplace(kImportLeasesPage, dhcp::LeaseFileLimits().max_file_bytes);
+  const auto answering = [this](void (*answer)(Impl&, const HttpRequest&, HttpReply), const char* name,
+                                const HttpLimits& limits = {}) {
     return std::make_unique<HttpServer>(
         io.get_executor(),
         [weak = weak_from_this(), answer](const HttpRequest& request, HttpReply reply) {
           if (const auto self = weak.lock()) return answer(*self, request, std::move(reply));
           reply({503, "application/json", "{}\n"});
         },
-        name);
+        name, limits);
   };
   if (!options.admin_socket.empty()) {
-    admin_ = answering(answer_admin, "admin");
+    admin_ = answering(answer_admin, "admin", admin_limits);
     admin_->listen(options.admin_socket);
   }
   if (options.admin_tcp) {
@@ -388,6 +399,7 @@ void Stack::Impl::close() {
   admin_.reset();
   admin_tcp_.reset();
   observe_.reset();
+  lease_feed.reset();
   proxies.clear();
   dns.clear();
   dhcp.reset();

@@ -15,6 +15,7 @@
 #include "runtime/timer_queue.hpp"
 #include "stack/handover_server.hpp"
 #include "stack/http_server.hpp"
+#include "stack/lease_feed.hpp"
 #include "stack/lease_names.hpp"
 #include "stack/load_set.hpp"
 #include "stack/takeover.hpp"
@@ -71,6 +72,16 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   /// Answers when it is done, on the thread that serves.
   void reload(Reloaded done);
 
+  // stack_leases.cpp
+  using LeasesImported = std::function<void(Result<dhcp::LeaseImport, Diagnostics>)>;
+  void import_leases(const dhcp::LeaseList& list, const LeasesImported& done);
+  /// The same for a lease file of our own, which is read on a thread beside the one that serves.
+  void import_leases(std::string file, std::string text, LeasesImported done);
+  void release_lease(const IpAddress& address, const std::function<void(Result<dhcp::EndedLease, Diagnostics>)>& done);
+  using AddressKept = std::function<void(Result<dhcp::KeptAddress, Diagnostics>)>;
+  void reserve_address(const dhcp::KeptAddress& wanted, const AddressKept& done);
+  void unreserve_address(const IpAddress& address, const AddressKept& done);
+
   // stack_inspect.cpp
   /// What keeps clients from being served well.
   [[nodiscard]] std::vector<std::string> service_troubles() const;
@@ -78,6 +89,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   [[nodiscard]] std::vector<std::string> troubles() const;
   [[nodiscard]] std::vector<StackListener> listeners() const;
   [[nodiscard]] std::vector<StackZone> zones() const;
+  [[nodiscard]] std::map<std::string, dns::Explanation> explain(const dns::Name& name, dns::Type type,
+                                                                const IpAddress& client) const;
   [[nodiscard]] StackStats stats() const;
   /// HttpServer::closed_for_room() by "admin" and "observe".
   [[nodiscard]] std::map<std::string, std::uint64_t> http_closed_for_room() const;
@@ -97,6 +110,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   std::optional<StackReload> last_reload;
   bool do_files_differ = false;  ///< from what is served, since a reload was refused
 
+  std::optional<LeaseFeed> lease_feed;  ///< while it runs
   std::unique_ptr<dhcp::Server> dhcp;
   std::unique_ptr<ra::Server> advertiser;
   std::vector<NamedDns> dns;
@@ -124,6 +138,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void watch();
   void on_files_changed();
   void on_lease(const dhcp::LeaseEvent& event);
+  void on_lease(const dhcp6::LeaseEvent& event);
   void note_lease(const dhcp::Lease& lease, bool is_live);
   void push_source_clusters();
   void push_listeners();
@@ -152,7 +167,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
 
   std::vector<ra::Network> advertisements_;
   std::shared_ptr<LoadedSet> served_;
-  std::optional<boost::asio::thread_pool> loader_;  ///< one thread; there is none before the first reload
+  std::optional<boost::asio::thread_pool> loader_;  ///< one thread; there is none before it has something to do
   bool is_loading_ = false;
   Reload current_reload_, next_reload_;  ///< for whom is loaded; who has asked since
   std::uint64_t load_generation_ = 0;    ///< counts what makes a load in progress outdated
@@ -174,6 +189,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   std::vector<std::function<void()>> on_stopped_;
 };
 
+/// The one page that takes more than a few kilobytes, from the admin socket alone.
+inline constexpr const char* kImportLeasesPage = "/leases/import";
 /// The pages of the admin and observe listeners.
 void answer_admin(Stack::Impl& stack, const HttpRequest& request, HttpReply reply);
 void answer_observe(Stack::Impl& stack, const HttpRequest& request, HttpReply reply);

@@ -51,6 +51,13 @@ std::vector<StackZone> Stack::Impl::zones() const {
   return all;
 }
 
+std::map<std::string, dns::Explanation> Stack::Impl::explain(const dns::Name& name, dns::Type type,
+                                                             const IpAddress& client) const {
+  std::map<std::string, dns::Explanation> all;
+  for (const NamedDns& d : dns) all.emplace(d.owner, dns::explain(d.server->config(), name, type, client).value());
+  return all;
+}
+
 StackStats Stack::Impl::stats() const {
   StackStats all;
   if (dhcp) all.dhcp = dhcp->stats();

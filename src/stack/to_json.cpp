@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stack/to_json.hpp"
 
-#include <ctime>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <nlohmann/json.hpp>
+
+#include "dhcp/lease_file_reader.hpp"
+#include "timestamp.hpp"
 
 namespace hcpnet {
 namespace {
 
 using Json = nlohmann::json;
-
-/// RFC 3339, UTC.
-std::string timestamp(std::chrono::sys_seconds time) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 }  // namespace
 
@@ -38,9 +31,13 @@ Json to_json(const Diagnostics& diagnostics) {
 }
 
 Json to_json(const dhcp::Lease& lease) {
-  return {{"address", lease.address.to_string()},   {"mac", lease.mac.to_string()},
-          {"hostName", printable(lease.host_name)}, {"subnet", lease.subnet},
-          {"state", to_string(lease.state)},        {"started", timestamp(lease.started)},
+  return {{"address", lease.address.to_string()},
+          {"mac", lease.mac.to_string()},
+          {"clientId", dhcp::hex_bytes(lease.client_id)},
+          {"hostName", printable(lease.host_name)},
+          {"subnet", lease.subnet},
+          {"state", to_string(lease.state)},
+          {"started", timestamp(lease.started)},
           {"expires", timestamp(lease.expires)}};
 }
 
@@ -54,6 +51,49 @@ Json to_json(const dhcp6::Lease& lease) {
           {"state", to_string(lease.state)},
           {"started", timestamp(lease.started)},
           {"expires", timestamp(lease.expires)}};
+}
+
+Json to_json(const dhcp::LeaseImport& outcome) {
+  return {{"imported", outcome.imported},
+          {"unchanged", outcome.unchanged},
+          {"leftOut", outcome.left_out},
+          {"diagnostics", to_json(outcome.warnings)}};
+}
+
+Json to_json(const dhcp::EndedLease& ended) {
+  return ended.lease ? to_json(*ended.lease) : to_json(ended.lease6.value());
+}
+
+Json to_json(const dhcp::KeptAddress& kept) {
+  return {{"address", kept.address.to_string()},
+          {"mac", kept.mac ? kept.mac->to_string() : ""},
+          {"duid", kept.duid ? kept.duid->to_string() : ""},
+          {"hostName", printable(kept.host_name)},
+          {"subnet", kept.subnet},
+          {"byHand", kept.is_by_hand}};
+}
+
+Json to_json(const LeaseFeed::Event& event) {
+  return std::visit(
+      [&](const auto& what) {
+        return Json{{"time", timestamp(event.time)}, {"event", to_string(what.kind)}, {"lease", to_json(what.lease)}};
+      },
+      event.what);
+}
+
+bool is_lease_of(const dhcp::Lease& lease, const std::string& key) {
+  if (const auto address = parse_ip_address(key)) return *address == IpAddress(lease.address);
+  if (const auto mac = parse_mac_address(key)) return *mac == lease.mac;
+  return !key.empty() && key == lease.host_name;
+}
+
+bool is_lease_of(const dhcp6::Lease& lease, const std::string& key) {
+  if (const auto address = parse_ip_address(key)) return *address == IpAddress(lease.address);
+  const auto mac = parse_mac_address(key);
+  if (mac && lease.client.mac == mac) return true;
+  const auto duid = dhcp6::parse_duid(key);
+  if (duid && lease.client.duid == *duid) return true;
+  return !key.empty() && key == lease.host_name;
 }
 
 Json to_json(const RouteExplanation& answer) {
@@ -91,6 +131,21 @@ Json to_json(const StackZone& zone) {
           {"apex", zone.zone->apex().to_string()},
           {"available", zone.zone->is_available()},
           {"records", records}};
+}
+
+Json to_json(const std::string& server, const dns::Explanation& explanation) {
+  Json steps = Json::array();
+  for (const dns::ExplainStep& s : explanation.steps)
+    steps.push_back({{"name", s.name},
+                     {"zone", s.zone},
+                     {"rule", to_string(s.rule)},
+                     {"matched", s.matched},
+                     {"records", s.records}});
+  return {{"server", server},
+          {"view", explanation.view},
+          {"prefix", explanation.prefix ? explanation.prefix->to_string() : ""},
+          {"steps", steps},
+          {"upstreams", explanation.upstreams}};
 }
 
 }  // namespace hcpnet

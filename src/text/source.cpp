@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <utility>
 
+#include "text/byte_order_mark.hpp"
+
 namespace hcpnet::text {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_continuation(char c) noexcept {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
@@ -59,8 +59,7 @@ std::string name_of(std::uint32_t code_point) {
 
 }  // namespace
 
-Source::Source(std::string_view file, std::string_view text) : file_(file), text_(text) {
-  if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
+Source::Source(std::string_view file, std::string_view text) : file_(file), text_(without_byte_order_mark(text)) {
   for (std::size_t i = 0; i < text_.size(); ++i) {
     const bool carriage_return = text_[i] == '\r' && (i + 1 == text_.size() || text_[i + 1] != '\n');
     if (text_[i] == '\n' || carriage_return) line_starts_.push_back(i + 1);

@@ -15,6 +15,7 @@ from hcpnet_command import Hcpnet
 from test_render import FORMS, VLAN, Object, by_name, render
 
 CRDS = [
+    "hypershift.openshift.io_hostedclusters-Hypershift-Default.yaml",
     "k8s.cni.cncf.io_multi-networkpolicies.yaml",
     "k8s.cni.cncf.io_network-attachment-definitions.yaml",
     "monitoring.coreos.com_servicemonitors.yaml",
@@ -169,3 +170,172 @@ def test_both_refuse(hcpnet: Hcpnet, api_with_kinds: ApiServer, tmp_path: Path, 
     changed.write_text(text.replace(old, new))
     assert hcpnet("render", str(changed)).returncode == 1
     assert api_with_kinds.apply(changed.read_text(), "--dry-run=server").returncode != 0
+
+
+# --- hcpnet names: docs/names.md, "What only one of the two refuses"
+
+HOSTED_CLUSTER: Object = {
+    "apiVersion": "hypershift.openshift.io/v1beta1",
+    "kind": "HostedCluster",
+    "metadata": {"name": "blue", "namespace": "hcp"},
+    "spec": {
+        "dns": {"baseDomain": "hc.example.com"},
+        "etcd": {"managementType": "Managed", "managed": {"storage": {"type": "PersistentVolume"}}},
+        "networking": {
+            "clusterNetwork": [{"cidr": "10.132.0.0/14"}],
+            "serviceNetwork": [{"cidr": "172.31.0.0/16"}],
+            "networkType": "OVNKubernetes",
+        },
+        "platform": {"type": "KubeVirt", "kubevirt": {}},
+        "pullSecret": {"name": "pull-secret"},
+        "release": {"image": "quay.io/openshift-release-dev/ocp-release:4.20.1-x86_64"},
+    },
+}
+
+
+def merged(hcpnet: Hcpnet, patch: Object, name: str) -> Object:
+    """A HostedCluster of this name, by `hcpnet patch`."""
+    template, patch_file = hcpnet.folder / "template.json", hcpnet.folder / "patch.json"
+    template.write_text(json.dumps({**HOSTED_CLUSTER, "metadata": {"name": name, "namespace": "hcp"}}))
+    patch_file.write_text(json.dumps(patch))
+    done = hcpnet("patch", "--template", str(template), "--mergepatch", str(patch_file), "-o", "json")
+    assert done.returncode == 0, done.stderr
+    whole: Object = json.loads(done.stdout)
+    return whole
+
+
+@pytest.mark.parametrize("policy", ["maxConnections: 5000", "publishAPIOn443: true"])
+def test_the_server_takes_the_services_that_are_made(hcpnet: Hcpnet, api: ApiServer, policy: str) -> None:
+    vlan = hcpnet.folder / "vlan.yaml"
+    vlan.write_text(VLAN.read_text().replace("maxConnections: 5000", policy))
+    made = hcpnet("names", "--services", str(vlan), "-o", "json")
+    assert made.returncode == 0, made.stderr
+    patches: list[Object] = json.loads(made.stdout)["hostedClusters"]
+    assert [p["metadata"]["name"] for p in patches] == ["blue", "red"]
+    wholes = [merged(hcpnet, patch, patch["metadata"]["name"]) for patch in patches]
+    applied(api, wholes, "--dry-run=server")
+    first = applied(api, wholes)
+    second = applied(api, wholes)
+    for key, value in first.items():
+        assert second[key]["metadata"]["resourceVersion"] == value["metadata"]["resourceVersion"], key
+        assert (
+            value["spec"]["services"] == next(p for p in patches if p["metadata"]["name"] == key[2])["spec"]["services"]
+        )
+    shown = hcpnet.folder / "shown.yaml"
+    shown.write_text(api.kubectl("-n", "hcp", "get", "hostedclusters", "-o", "yaml").stdout)
+    named = hcpnet("names", str(vlan), str(shown), "-o", "json")
+    assert named.returncode == 0, named.stderr
+    (blue, _) = json.loads(named.stdout)["clusters"]
+    assert blue["names"][0]["port"] == (443 if "443" in policy else 6443)
+    changed = [{**w, "spec": {**w["spec"], "services": w["spec"]["services"][::-1]}} for w in wholes]
+    done = api.apply(yaml.safe_dump_all(changed), "--dry-run=server")
+    assert done.returncode != 0
+    assert "immutable" in done.stderr
+    for whole in wholes:
+        assert api.kubectl("-n", "hcp", "delete", "hostedcluster", whole["metadata"]["name"]).returncode == 0
+
+
+def service(name: str, kind: str, **parts: object) -> Object:
+    return {"service": name, "servicePublishingStrategy": {"type": kind, **parts}}
+
+
+GOOD = [
+    service("APIServer", "LoadBalancer", loadBalancer={"hostname": "api.blue.example.com"}),
+    service("OAuthServer", "Route", route={"hostname": "oauth.blue.example.com"}),
+    service("Konnectivity", "NodePort", nodePort={"address": "192.0.2.9", "port": 30001}),
+    service("Ignition", "NodePort", nodePort={"address": "nodes.example.com", "port": 30002}),
+]
+
+
+def with_service(index: int, changed: Object) -> Object:
+    return {"services": [changed if i == index else s for i, s in enumerate(GOOD)]}
+
+
+BOTH_REFUSE: dict[str, Object] = {
+    "three services": {"services": GOOD[:3]},
+    "seven services": {"services": GOOD + GOOD[:3]},
+    "unknown service": with_service(1, service("OAuth", "Route")),
+    "unknown strategy": with_service(1, service("OAuthServer", "Ingress")),
+    "route of another strategy": with_service(
+        0, service("APIServer", "LoadBalancer", route={"hostname": "a.example.com"})
+    ),
+    "node port of another strategy": with_service(
+        1, service("OAuthServer", "Route", nodePort={"address": "192.0.2.9"})
+    ),
+    "load balancer of another strategy": with_service(1, service("OAuthServer", "Route", loadBalancer={})),
+    "node port without its part": with_service(3, service("Ignition", "NodePort")),
+    "node port without address": with_service(3, service("Ignition", "NodePort", nodePort={"port": 30002})),
+    "one label": with_service(1, service("OAuthServer", "Route", route={"hostname": "oauth"})),
+    "digits in the last label": with_service(1, service("OAuthServer", "Route", route={"hostname": "oauth.lan1"})),
+    "wildcard": with_service(1, service("OAuthServer", "Route", route={"hostname": "*.example.com"})),
+    "address as a host name": with_service(1, service("OAuthServer", "Route", route={"hostname": "192.0.2.9"})),
+    "address that is none": with_service(2, service("Konnectivity", "NodePort", nodePort={"address": "a_b"})),
+    "unknown field": with_service(1, service("OAuthServer", "Route", route={"host": "oauth.blue.example.com"})),
+    "base domain that is none": {"dns": {"baseDomain": "hc_example.com"}},
+    "named certificate of the load balancer": {
+        "configuration": {"apiServer": {"servingCerts": {"namedCertificates": [{"names": ["api.blue.example.com"]}]}}}
+    },
+    "unknown platform": {"platform": {"type": "Xen", "kubevirt": None}},
+}
+WE_REFUSE: dict[str, Object] = {
+    "a service twice": with_service(3, GOOD[0]),
+    "a needed service missing": with_service(3, service("OIDC", "None")),
+    "None": with_service(3, service("Ignition", "None")),
+    "OAuth by LoadBalancer": with_service(1, service("OAuthServer", "LoadBalancer")),
+    "Ignition by LoadBalancer": with_service(3, service("Ignition", "LoadBalancer")),
+    "API by Route without hostname": with_service(0, service("APIServer", "Route")),
+    "one route name twice": {
+        "services": [
+            *GOOD[:3],
+            service("Ignition", "Route", route={"hostname": "oauth.blue.example.com"}),
+        ]
+    },
+    "one node port twice": with_service(
+        3, service("Ignition", "NodePort", nodePort={"address": "192.0.2.9", "port": 30001})
+    ),
+    "localhost": with_service(3, service("Ignition", "NodePort", nodePort={"address": "localhost", "port": 30002})),
+    "port": with_service(3, service("Ignition", "NodePort", nodePort={"address": "192.0.2.9", "port": 70000})),
+    "long label": with_service(1, service("OAuthServer", "Route", route={"hostname": 64 * "a" + ".example.com"})),
+    "hyphen at the end": with_service(1, service("OAuthServer", "Route", route={"hostname": "oauth-.example.com"})),
+    "address of no host": with_service(
+        3, service("Ignition", "NodePort", nodePort={"address": "0.0.0.0", "port": 30002})
+    ),
+}
+SERVER_REFUSES: dict[str, Object] = {
+    "no services": {"services": None},
+    "no release": {"release": None},
+    "no pull secret": {"pullSecret": None},
+}
+
+
+def refusals(hcpnet: Hcpnet, api: ApiServer, spec: Object, name: str = "case") -> tuple[bool, bool]:
+    """Who refuses a HostedCluster: we, the server."""
+    whole = merged(hcpnet, {"spec": {"services": GOOD, **spec}}, name)
+    ours = hcpnet("names", "-o", "json", "--apps-domain", "apps.example.com", "-", stdin=json.dumps(whole))
+    if ours.returncode == 1 and "[no-services]" in ours.stderr:
+        ours = hcpnet("names", "--services", "-", stdin=json.dumps(whole))
+    theirs = api.apply(yaml.safe_dump(whole), "--dry-run=server")
+    return ours.returncode == 1, theirs.returncode != 0
+
+
+def test_neither_refuses_what_is_good(hcpnet: Hcpnet, api: ApiServer) -> None:
+    assert refusals(hcpnet, api, {}) == (False, False)
+
+
+@pytest.mark.parametrize("case", BOTH_REFUSE)
+def test_both_refuse_a_hosted_cluster(hcpnet: Hcpnet, api: ApiServer, case: str) -> None:
+    assert refusals(hcpnet, api, BOTH_REFUSE[case]) == (True, True)
+
+
+@pytest.mark.parametrize("case", WE_REFUSE)
+def test_only_we_refuse_a_hosted_cluster(hcpnet: Hcpnet, api: ApiServer, case: str) -> None:
+    assert refusals(hcpnet, api, WE_REFUSE[case]) == (True, False)
+
+
+def test_only_we_refuse_a_namespace_that_is_too_long(hcpnet: Hcpnet, api: ApiServer) -> None:
+    assert refusals(hcpnet, api, {}, name=60 * "b") == (True, False)
+
+
+@pytest.mark.parametrize("case", SERVER_REFUSES)
+def test_only_the_server_refuses_a_hosted_cluster(hcpnet: Hcpnet, api: ApiServer, case: str) -> None:
+    assert refusals(hcpnet, api, SERVER_REFUSES[case]) == (False, True)

@@ -43,20 +43,36 @@ def test_query_answers_each_view_from_files(hcpnet: Hcpnet) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("a..b",), ("a", "--type", "NOTYPE"), ("a", "--from", "nobody")], ids=["name", "type", "address"]
+    "arguments",
+    [("a..b",), ("a", "--type", "NOTYPE"), ("a", "--type", "axfr"), ("a", "--from", "nobody")],
+    ids=["name", "type", "transfer", "address"],
 )
 def test_wrong_use_is_status_2(hcpnet: Hcpnet, arguments: tuple[str, ...]) -> None:
     assert hcpnet("dns", "query", *arguments, str(hcpnet.network)).returncode == 2
+
+
+@pytest.mark.parametrize("command", ["query", "explain"])
+def test_a_client_without_an_address_is_wrong_use(hcpnet: Hcpnet, command: str) -> None:
+    done = hcpnet("dns", command, "api.blue.example.com", "--from", "", str(hcpnet.network))
+    assert (done.returncode, done.stderr) == (2, "hcpnet: --from: '' is not an address\n")
+
+
+def test_explain_is_about_types_of_records(hcpnet: Hcpnet) -> None:
+    done = hcpnet(
+        "dns", "explain", "api.blue.example.com", "--from", "127.83.0.9", "--type", "any", str(hcpnet.network)
+    )
+    assert done.returncode == 2
+    assert "no record has the type any" in done.stderr
 
 
 def test_the_running_process_is_asked_where_no_file_is_given(hcpnet: Hcpnet) -> None:
     hcpnet.up()
     zones = {(z["view"], z["apex"]): z for z in hcpnet.ask("dns", "zone")["zones"]}
     assert zones["vlan", "blue.example.com."]["available"]
-    (found,) = hcpnet.ask("dns", "explain", "api.blue.example.com", "--from", "127.83.0.9")["explanations"]
-    assert (found["view"], [s["rule"] for s in found["steps"]]) == ("vlan", ["exact"])
-    (found,) = hcpnet.ask("dns", "explain", "other.test", "--from", "127.83.0.9")["explanations"]
-    assert [s["rule"] for s in found["steps"]] == ["no-zone"]
+    for name, client in (("api.blue.example.com", "127.83.0.9"), ("other.test", "127.83.0.9"), ("x", "2001:db8::1")):
+        arguments = ("dns", "explain", name, "--from", client)
+        of_files = json.loads(hcpnet(*arguments, "-o", "json", str(hcpnet.network)).stdout)
+        assert hcpnet.ask(*arguments) == of_files
     (answer,) = hcpnet.ask("dns", "query", "api.blue.example.com", "--from", "127.83.0.9")["answers"]
     assert answer["answers"] == ["api.blue.example.com. 30 IN A 127.83.0.4"]
     assert answer["authoritative"]

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -71,21 +73,33 @@ def corefile_of_dns_operator(servers: list[dict[str, object]], port: int) -> str
     return "".join(blocks)
 
 
+@contextlib.contextmanager
+def dns_operator(folder: Path, file: str, upstream: str, address: str) -> Iterator[int]:
+    """The name servers that OpenShift's DNS operator makes of the example, in front of ours; the port."""
+    text = (EXAMPLES / file).read_text()
+    assert upstream in text
+    servers = yaml.safe_load(text.replace(upstream, address))["spec"]["servers"]
+    port = free_port()
+    (folder / "Corefile").write_text(corefile_of_dns_operator(servers, port))
+    with (folder / "log").open("wb") as log:
+        coredns = subprocess.Popen([tool("coredns"), "-conf", str(folder / "Corefile")], stdout=log, stderr=log)
+    try:
+        deadline = time.monotonic() + 60
+        while "CoreDNS-" not in (folder / "log").read_text():
+            assert coredns.poll() is None, (folder / "log").read_text()
+            assert time.monotonic() < deadline, (folder / "log").read_text()
+            time.sleep(0.05)
+        yield port
+    finally:
+        coredns.kill()
+        coredns.wait()
+
+
 def test_the_management_side(hcpnet: Hcpnet, tmp_path: Path) -> None:
     hcpnet.up()
     address, bound = hcpnet.bound("dns", 53)
-    text = (EXAMPLES / "dns-operator.yaml").read_text().replace("172.30.9.53:53", f"{address}:{bound}")
-    port = free_port()
-    (tmp_path / "Corefile").write_text(corefile_of_dns_operator(yaml.safe_load(text)["spec"]["servers"], port))
-    with (tmp_path / "log").open("wb") as log:
-        coredns = subprocess.Popen([tool("coredns"), "-conf", str(tmp_path / "Corefile")], stdout=log, stderr=log)
-    try:
-        deadline = time.monotonic() + 60
-        while "CoreDNS-" not in (tmp_path / "log").read_text():
-            assert coredns.poll() is None, (tmp_path / "log").read_text()
-            assert time.monotonic() < deadline, (tmp_path / "log").read_text()
-            time.sleep(0.05)
-        pod_side = "198.51.100.10"  # not the VLAN's: the question comes from outside it
+    pod_side = "198.51.100.10"  # not the VLAN's: the question comes from outside it
+    with dns_operator(tmp_path, "dns-operator.yaml", "172.30.9.53:53", f"{address}:{bound}") as port:
         for name, wanted in {
             "api.blue.example.com": (0, [pod_side]),
             "oauth.blue.example.com": (0, [pod_side]),
@@ -93,6 +107,16 @@ def test_the_management_side(hcpnet: Hcpnet, tmp_path: Path) -> None:
             "registry.example.org": (5, []),
         }.items():
             assert ask(port, name, "127.0.0.1") == wanted, name
-    finally:
-        coredns.kill()
-        coredns.wait()
+
+
+def test_the_guest_side_through_its_dns_operator(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    hcpnet.network.write_text((EXAMPLES / "guest.yaml").read_text().replace("192.0.2.53", "127.88.0.53"))
+    hcpnet.up("--map-port", "5353=0")
+    address, bound = hcpnet.bound("dns", 5353)
+    with dns_operator(tmp_path, "guest-dns-operator.yaml", "172.31.30.53:5353", f"{address}:{bound}") as port:
+        for name, wanted in {
+            "console-openshift-console.apps.blue.example.com": (0, [ROUTER]),
+            "oauth-blue.apps.mgmt.example.com": (0, [OAUTH]),
+            "other.apps.mgmt.example.com": (5, []),
+        }.items():
+            assert ask(port, name, "127.0.0.1") == wanted, name

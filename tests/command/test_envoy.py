@@ -159,6 +159,7 @@ def test_routes_by_name_and_port(envoy: Envoy) -> None:
     wanted = {
         (443, "oauth.blue.hc.example.com"): "blue-oauth-openshift",
         (443, "OAUTH.red.hc.example.com"): "red-oauth-openshift",
+        (443, "oidc.blue.hc.example.com"): "blue-kube-apiserver",
         (443, "ignition.blue.hc.example.com"): "blue-ignition-server",
         (443, "konnectivity.red.hc.example.com"): "red-konnectivity-server",
         (443, "console.apps.red.hc.example.com"): "red-apps-https",

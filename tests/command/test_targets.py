@@ -262,6 +262,7 @@ def test_routes_as_hcpnet_does(running: tuple[Rendered, Target]) -> None:
     wanted = {
         (443, PODS, "oauth.blue.example.com"): "blue-oauth-openshift",
         (443, red, "OAUTH.Red.example.com"): "red-oauth-openshift",
+        (443, PODS, "oidc.blue.example.com"): "blue-kube-apiserver",
         (443, blue, "ignition.blue.example.com"): "blue-ignition-server",
         (443, blue, "konnectivity.red.example.com"): "red-konnectivity-server",
         (443, blue, "console.apps.red.example.com"): "red-apps-https",

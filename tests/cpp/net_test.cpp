@@ -73,5 +73,13 @@ TEST(Ipv4Range, CountsTheWholeSpace) {
   EXPECT_FALSE((Ipv4Range{Ipv4(1), Ipv4(4)}).overlaps({Ipv4(5), Ipv4(9)}));
 }
 
+TEST(IpAddress, UnmapsWhatStandsForAnIpv4Address) {
+  const auto unmapped = [](std::string_view text) { return parse_ip_address(text).value().unmapped().to_string(); };
+  EXPECT_EQ(unmapped("::ffff:192.0.2.1"), "192.0.2.1");
+  EXPECT_EQ(unmapped("192.0.2.1"), "192.0.2.1");
+  EXPECT_EQ(unmapped("::192.0.2.1"), "::192.0.2.1") << "IPv4-compatible addresses are no more (RFC 4291 2.5.5.1)";
+  EXPECT_EQ(unmapped("64:ff9b::c000:201"), "64:ff9b::c000:201");
+}
+
 }  // namespace
 }  // namespace hcpnet

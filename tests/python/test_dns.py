@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
 import hcpnet
 import pytest
-from hcpnet.dns import explain, next_serial, parse_hosts_file, parse_zone_file, query, render, render_zone_file
+from hcpnet.dns import explain, next_serial, parse_hosts_file, parse_zone_file, query, render, render_zone_file, zones
 
 NETWORK = {
     "network.yaml": """
@@ -23,12 +23,13 @@ ZONE = '$ORIGIN a.test.\n@ 30 IN SOA ns hostmaster 7 1 1 1 1\nx 30 IN TXT "a;b"\
 
 
 def test_zone_file_round_trip() -> None:
-    zone = parse_zone_file("z", ZONE)
-    assert zone.apex == "a.test."
+    zone, warnings = parse_zone_file("z", ZONE)
+    assert (zone.apex, zone.is_available, warnings) == ("a.test.", True, [])
+    assert zone.rrsets[1].lines == ['x.a.test. 30 IN TXT "a;b"']
     assert [r.owner for r in zone.rrsets] == ["a.test.", "x.a.test."]
     text = render_zone_file(zone, 8)
     assert 'x.a.test. 30 IN TXT "a;b"\n' in text
-    assert render_zone_file(parse_zone_file("again", text), 8) == text
+    assert render_zone_file(parse_zone_file("again", text)[0], 8) == text
 
 
 def test_zone_file_errors_have_lines() -> None:
@@ -39,11 +40,23 @@ def test_zone_file_errors_have_lines() -> None:
         parse_zone_file("z", ZONE, "a..b")
 
 
+def test_zone_file_warnings_have_lines() -> None:
+    zone, warnings = parse_zone_file("z", ZONE + "y 30 IN A 192.0.2.1\ny 30 IN A 192.0.2.1\n")
+    assert [(w.line, w.code) for w in warnings] == [(5, "zone-duplicate")]
+    assert zone.rrsets[2].lines == ["y.a.test. 30 IN A 192.0.2.1"]
+
+
+def test_zones_of_a_set() -> None:
+    shown = {(z.server, z.view, z.zone.apex) for z in zones(NETWORK)}
+    assert ("clusters/vlan", "vlan", "blue.example.com.") in shown
+    assert ("clusters/vlan", "pod", "blue.example.com.") in shown
+
+
 def test_an_apex_with_an_address_is_rendered_the_same_again() -> None:
-    zone = parse_zone_file("z", ZONE + "@ 30 IN A 192.0.2.1\n@ 30 IN TXT t\n")
+    zone, _ = parse_zone_file("z", ZONE + "@ 30 IN A 192.0.2.1\n@ 30 IN TXT t\n")
     text = render_zone_file(zone, 8)
     assert "a.test. 30 IN NS localhost.\n" in text
-    assert render_zone_file(parse_zone_file("again", text), 8) == text
+    assert render_zone_file(parse_zone_file("again", text)[0], 8) == text
 
 
 def test_hosts_file() -> None:
@@ -80,6 +93,20 @@ def test_renders_every_target(target: str) -> None:
     files = render(NETWORK, target)["clusters/vlan"]
     assert files
     assert any("blue.example.com" in text for text in files.values())
+
+
+def test_coredns_keeps_answers_for_the_cache_ttl_of_the_server() -> None:
+    server = """
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DNSServer
+metadata: {name: d, namespace: hcp}
+spec:
+  networkConfig: {serverIP: 192.0.2.8, proxyIP: 192.0.2.9}
+  hostedClusterDomain: x.example.com
+  staticEntries: [{hostname: api.x.example.com, ip: 192.0.2.9}]
+  cacheTTL: 5m
+"""
+    assert "    cache 300\n" in render({"d.yaml": server}, "coredns")["hcp/d"]["Corefile"]
 
 
 def test_a_changed_zone_file_gets_a_greater_serial() -> None:

@@ -3,7 +3,13 @@
 
 import pytest
 from hcpnet import SpecError
-from hcpnet.manifest import cut_name, render
+from hcpnet.manifest import (
+    PublishedName,
+    cut_name,
+    make_published_names,
+    make_publishing_strategies,
+    render,
+)
 from support import SPEC
 
 TEXTS = {"set.yaml": SPEC.format(cluster="blue")}
@@ -42,3 +48,73 @@ def test_cuts_names() -> None:
     one, other = (cut_name("p" * 70 + end * 10, "-dns-config") for end in "xy")
     assert one != other
     assert len(one) == len(other) == 63
+
+
+HOSTED = """
+apiVersion: hypershift.openshift.io/v1beta1
+kind: HostedCluster
+metadata: {name: blue, namespace: clusters}
+spec:
+  platform: {type: KubeVirt}
+  dns: {baseDomain: example.com}
+  services:
+  - {service: APIServer, servicePublishingStrategy: {type: LoadBalancer}}
+  - {service: OAuthServer, servicePublishingStrategy: {type: Route}}
+  - {service: Konnectivity, servicePublishingStrategy: {type: Route}}
+  - {service: Ignition, servicePublishingStrategy: {type: Route}}
+"""
+INGRESS = """
+apiVersion: config.openshift.io/v1
+kind: Ingress
+metadata: {name: cluster}
+spec: {domain: apps.mgmt.example.com}
+"""
+
+
+def row(name: PublishedName) -> tuple[str, str, str, int, str, str, bool]:
+    target = "" if name.target is None else str(name.target)
+    return name.service, name.strategy, name.host, name.port, target, name.source, name.needs_record
+
+
+def test_published_names() -> None:
+    made = make_published_names({"hc.yaml": HOSTED}, observed={"o.yaml": INGRESS})
+    (cluster,) = made.clusters
+    assert (cluster.hosted_cluster, cluster.control_plane_namespace) == ("clusters/blue", "clusters-blue")
+    rows = [row(name) for name in cluster.names]
+    api = "kube-apiserver.clusters-blue.svc:6443"
+    assert rows[0] == ("APIServer", "LoadBalancer", "", 6443, api, "observed", False)
+    host = "ignition-server-clusters-blue.apps.mgmt.example.com"
+    ignition = "ignition-server-proxy.clusters-blue.svc:443"
+    assert ("Ignition", "Route", host, 443, ignition, "router", True) in rows
+    assert rows[-1] == ("Ingress", "", "*.apps.blue.example.com", 80, "", "spec", True)
+    assert [(f.port, f.target is None) for f in cluster.fallbacks] == [(80, True), (443, True), (6443, False)]
+    target = cluster.names[0].target
+    assert target is not None
+    assert (target.namespace, target.service, target.port) == ("clusters-blue", "kube-apiserver", 6443)
+    assert [w.code for w in made.warnings] == ["by-address"]
+
+
+def test_published_names_that_cannot_be_known() -> None:
+    with pytest.raises(SpecError) as caught:
+        make_published_names({"hc.yaml": HOSTED})
+    assert [d.code for d in caught.value.diagnostics].count("host-unknown") == 3
+    made = make_published_names({"hc.yaml": HOSTED}, apps_domain="apps.other.example.com")
+    assert {n.host for n in made.clusters[0].names} >= {"oauth-clusters-blue.apps.other.example.com"}
+    with pytest.raises(SpecError):
+        make_published_names({"hc.yaml": HOSTED}, apps_domain="a b")
+
+
+def test_publishing_strategies() -> None:
+    made = make_publishing_strategies({"hc.yaml": HOSTED.split("  services:")[0]})
+    (hosted,) = made.hosted_clusters
+    assert hosted["metadata"] == {"name": "blue", "namespace": "clusters"}
+    assert [s["service"] for s in hosted["spec"]["services"]] == [
+        "APIServer",
+        "OAuthServer",
+        "OIDC",
+        "Konnectivity",
+        "Ignition",
+    ]
+    assert made.warnings == []
+    with pytest.raises(SpecError):
+        make_publishing_strategies({"hc.yaml": HOSTED})

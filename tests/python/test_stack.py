@@ -21,10 +21,19 @@ def test_serves_dns(vlan: Vlan) -> None:
         assert stack.is_running
         assert ask(bound(stack, "dns", 53), "api.blue.example.com") == (0, ["127.81.1.4"])
         assert ask(bound(stack, "dns", 53), "nobody.blue.example.com") == (3, [])
-        assert stack.stats().dns["hcp/vlan"].queries_udp == 2
+        stats = stack.stats().dns["hcp/vlan"]
+        assert (stats.queries_udp, stats.tcp_connections, stats.coalesced) == (2, 0, 0)
+        assert [(r.proto, r.family, r.type, r.count) for r in stats.requests] == [("udp", 1, "A", 2)]
+        assert sum(stats.durations.counts) == sum(stats.response_sizes["udp"].counts) == 2
+        assert stats.query_sizes["udp"].sum_bytes < stats.response_sizes["udp"].sum_bytes
+        assert len(stats.durations.counts) == len(stats.durations.bounds) + 1
         names = {"blue.example.com", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
         names.add("kubernetes.default.svc.cluster.local")
         assert {zone.zone.apex for zone in stack.zones()} == {name + "." for name in names}
+        why = stack.explain("api.blue.example.com", CLIENT)["hcp/vlan"]
+        assert (why.view, [step.rule for step in why.steps]) == ("vlan", ["exact"])
+        with pytest.raises(ValueError, match="no record has the type 'ANY'"):
+            stack.explain("api.blue.example.com", CLIENT, "ANY")
     assert not stack.is_running
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and a TLS-passthrough proxy.
 
-`Stack` serves a set of spec files; `check_files` only checks one. The modules `spec`, `text`, `tls`, `dhcp`, `dns`,
-`manifest` and `proxy` hold what belongs to one part. Names are those of the C++ library.
+`Stack` serves a set of spec files; `check_files` only checks one. The modules `spec`, `text`, `tls`, `dhcp`, `dhcp6`,
+`dns`, `manifest` and `proxy` hold what belongs to one part. Names are those of the C++ library.
 """
 
-from hcpnet import dhcp, dns, manifest, proxy, spec, text, tls
+from hcpnet import dhcp, dhcp6, dns, manifest, proxy, spec, text, tls
 from hcpnet._core import (
     CheckedFiles,
     Diagnostic,
@@ -45,6 +45,7 @@ __all__ = [
     "__version__",
     "check_files",
     "dhcp",
+    "dhcp6",
     "dns",
     "manifest",
     "proxy",

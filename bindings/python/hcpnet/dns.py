@@ -3,10 +3,13 @@
 
 from hcpnet._core.dns import (
     Answer,
+    Durations,
     ExplainStep,
     Explanation,
+    Requests,
     RRset,
     ServerStats,
+    Sizes,
     Zone,
     explain,
     next_serial,
@@ -15,14 +18,18 @@ from hcpnet._core.dns import (
     query,
     render,
     render_zone_file,
+    zones,
 )
 
 __all__ = [
     "Answer",
+    "Durations",
     "ExplainStep",
     "Explanation",
     "RRset",
+    "Requests",
     "ServerStats",
+    "Sizes",
     "Zone",
     "explain",
     "next_serial",
@@ -31,4 +38,5 @@ __all__ = [
     "query",
     "render",
     "render_zone_file",
+    "zones",
 ]

@@ -8,6 +8,7 @@
 #include "bind.hpp"
 #include "casters.hpp"
 #include "text.hpp"
+#include "utc.hpp"
 
 namespace py = pybind11;
 
@@ -15,12 +16,6 @@ namespace hcpnet::python {
 namespace {
 
 using namespace dhcp;
-
-py::object utc(std::chrono::sys_seconds time) {
-  const py::module_ datetime = py::module_::import("datetime");
-  return datetime.attr("datetime")
-      .attr("fromtimestamp")(time.time_since_epoch().count(), datetime.attr("timezone").attr("utc"));
-}
 
 void bind_lease(py::module_& m) {
   py::native_enum<LeaseState>(m, "LeaseState", "enum.Enum", "What a lease is worth.")
@@ -64,13 +59,19 @@ void bind_dhcp(py::module_& parent) {
       .def_readonly("bound", &ServerStats::PerSubnet::bound, "int.")
       .def_readonly("offered", &ServerStats::PerSubnet::offered, "int.")
       .def_readonly("declined", &ServerStats::PerSubnet::declined, "int.");
+  py::class_<ServerStats::V6>(m, "ServerStats6", "Those of DHCPv6.")
+      .def_readonly("received", &ServerStats::V6::received, "dict[str, int]: by message type, such as \"SOLICIT\".")
+      .def_readonly("sent", &ServerStats::V6::sent, "dict[str, int]: by message type.")
+      .def_readonly("dropped", &ServerStats::V6::dropped, "dict[str, int]: by reason.")
+      .def_readonly("subnets", &ServerStats::V6::subnets, "dict[str, SubnetStats]: by Infra or DHCPServer.");
   py::class_<ServerStats>(m, "ServerStats", "Counters since start.")
       .def_readonly("received", &ServerStats::received, "dict[str, int]: by message type, such as \"DISCOVER\".")
       .def_readonly("sent", &ServerStats::sent, "dict[str, int]: by message type.")
       .def_readonly("dropped", &ServerStats::dropped, "dict[str, int]: by reason.")
       .def_readonly("commits", &ServerStats::commits, "int: group commits that reached the disk.")
       .def_readonly("commit_failures", &ServerStats::commit_failures, "int.")
-      .def_readonly("subnets", &ServerStats::subnets, "dict[str, SubnetStats]: by Infra or DHCPServer.");
+      .def_readonly("subnets", &ServerStats::subnets, "dict[str, SubnetStats]: by Infra or DHCPServer.")
+      .def_readonly("v6", &ServerStats::v6, "ServerStats6.");
 }
 
 }  // namespace hcpnet::python

@@ -5,11 +5,14 @@
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/renderer.hpp>
 #include <hcpnet/dns/zone_file.hpp>
+#include <hcpnet/stack.hpp>
 #include <hcpnet/stack/config.hpp>
 #include <hcpnet/stack/files.hpp>
 
 #include "bind.hpp"
 #include "casters.hpp"
+#include "dns_arguments.hpp"
+#include "errors.hpp"
 #include "interpreter_end.hpp"
 #include "sources.hpp"
 #include "text.hpp"
@@ -28,24 +31,13 @@ std::vector<DnsServerConfig> servers_of(const py::dict& texts, const py::dict& o
   return make_stack_config(checked.set, checked.observed, {}).value().dns;
 }
 
-Name name_of(const std::string& text) {
-  const auto name = parse_name(text);
-  if (!name) throw py::value_error("'" + text + "': " + name.error().message());
-  return *name;
-}
-
-Type type_of(const std::string& text) {
-  const auto type = parse_type(text);
-  if (!type) throw py::value_error("'" + text + "' is not a type of record");
-  return *type;
-}
-
 py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
-                        const RenderOptions& options) {
+                        RenderOptions options) {
   const auto target = parse_render_target(target_name);
   if (!target) throw py::value_error("'" + target_name + "' is not a target");
   py::dict all;
   for (const DnsServerConfig& server : servers_of(texts, observed)) {
+    options.coredns.cache_ttl = server.cache_ttl;
     py::dict files;
     for (const RenderedFile& file : render(server.config, *target, options).value().files)
       files[py::str(file.name)] = file.text;
@@ -54,9 +46,17 @@ py::dict render_servers(const py::dict& texts, const std::string& target_name, c
   return all;
 }
 
+py::list zones_of(const py::dict& texts, const py::dict& observed) {
+  py::list all;
+  for (const DnsServerConfig& server : servers_of(texts, observed))
+    for (const View& view : server.config.views)
+      for (const auto& zone : view.zones) all.append(StackZone{server.owner, view.name, view.clients, zone});
+  return all;
+}
+
 py::list explain_servers(const py::dict& texts, const std::string& name, const IpAddress& client,
                          const std::string& type_text, const py::dict& observed) {
-  const Type type = type_of(type_text);
+  const Type type = data_type_of(type_text);
   py::list all;
   for (const DnsServerConfig& server : servers_of(texts, observed))
     all.append(explain(server.config, name_of(name), type, client).value());
@@ -134,7 +134,7 @@ void bind_explanation(py::module_& m) {
       .def_property_readonly(
           "rule", [](const ExplainStep& s) { return std::string(to_string(s.rule)); },
           "str: \"exact\", \"wildcard\", \"alias\", \"nodata\", \"nxdomain\", \"unavailable\", \"forwarded\", "
-          "\"refused\", \"referral\" or \"no-view\".")
+          "\"refused\", \"referral\", \"no-view\" or \"not-allowed\".")
       .def_readonly("matched", &ExplainStep::matched, "str: the owner of the records; empty when there is none.")
       .def_readonly("records", &ExplainStep::records, "list[str]: as lines of a zone file.");
   py::class_<Explanation>(m, "Explanation", "What a client gets for a name, and why.")
@@ -155,7 +155,7 @@ Returns:
     list[Explanation]: one per DNS server of the set.
 Raises:
     SpecError: the set is wrong.
-    ValueError: no name, address or type.)doc");
+    ValueError: no name, address, or type that records have.)doc");
 }
 
 void bind_zone_files(py::module_& m) {
@@ -163,8 +163,14 @@ void bind_zone_files(py::module_& m) {
       "parse_zone_file",
       [](const std::string& file, const std::string& text, const std::optional<std::string>& origin) {
         const std::optional<Name> apex = origin ? std::optional(name_of(*origin)) : std::nullopt;
-        const WithoutGil no_gil;
-        return std::const_pointer_cast<Zone>(make_zone(parse_zone_file(file, text, apex).value()));
+        Diagnostics warnings;
+        const auto zone = [&] {
+          const WithoutGil no_gil;
+          ZoneRecords records = parse_zone_file(file, text, apex).value();
+          warnings = std::move(records.warnings);
+          return std::const_pointer_cast<Zone>(make_zone(std::move(records)));
+        }();
+        return py::make_tuple(zone, to_list(warnings));
       },
       py::arg("file"), py::arg("text"), py::arg("origin") = py::none(), R"doc(Read a zone file.
 
@@ -173,7 +179,7 @@ Args:
     text (str): the whole file.
     origin (str | None): what relative names are below, until $ORIGIN says otherwise.
 Returns:
-    Zone: its records.
+    tuple[Zone, list[Diagnostic]]: its records; warnings about records given twice and TTLs that differ.
 Raises:
     SpecError: ``diagnostics`` holds every problem with its line.
 Spec:
@@ -222,6 +228,15 @@ Spec:
 }  // namespace
 
 void bind_dns_render(py::module_& m) {
+  m.def("zones", &zones_of, py::arg("texts"), py::arg("observed") = py::dict(), R"doc(Show what the DNS of a set serves.
+
+Args:
+    texts (dict[str, str]): one set, by the names that findings call them.
+    observed (dict[str, str]): objects as read from a cluster, in the same form.
+Returns:
+    list[StackZone]: every zone of each view of each DNS server.
+Raises:
+    SpecError: the set is wrong.)doc");
   bind_zone_files(m);
   bind_explanation(m);
   bind_query(m);

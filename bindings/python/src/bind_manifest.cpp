@@ -5,9 +5,11 @@
 
 #include <hcpnet/manifest/build.hpp>
 #include <hcpnet/manifest/names.hpp>
+#include <hcpnet/manifest/published_names.hpp>
 #include <hcpnet/stack/files.hpp>
 
 #include "bind.hpp"
+#include "errors.hpp"
 #include "interpreter_end.hpp"
 #include "sources.hpp"
 
@@ -37,6 +39,97 @@ BuildOptions to_options(const std::string& deployment, const std::string& image,
     options.without.insert(kind);
   }
   return options;
+}
+
+void bind_name_classes(py::module_& m) {
+  py::class_<ServiceTarget>(m, "ServiceTarget", "A Service of a control plane.")
+      .def_readonly("namespace", &ServiceTarget::namespace_, "str.")
+      .def_readonly("service", &ServiceTarget::service, "str.")
+      .def_readonly("port", &ServiceTarget::port, "int: of the Service.")
+      .def("__str__", &ServiceTarget::to_string);
+  py::class_<PublishedName>(m, "PublishedName", "A name under which clients reach a part of a hosted cluster.")
+      .def_readonly("service", &PublishedName::service, "str: as in spec.services; \"Ingress\": the guest's router.")
+      .def_readonly("strategy", &PublishedName::strategy,
+                    "str: type of the publishing strategy; empty where it is left to the guest.")
+      .def_readonly("host", &PublishedName::host,
+                    "str: name, wildcard or address in lower case; empty: only the cluster will know.")
+      .def_readonly("port", &PublishedName::port, "int: that clients connect to; 0: only the cluster will know.")
+      .def_readonly("target", &PublishedName::target, "ServiceTarget | None: None for the guest's router.")
+      .def_property_readonly(
+          "source", [](const PublishedName& name) { return std::string(to_string(name.source)); },
+          "str: \"spec\", \"router\", \"shortened\", \"observed\" or \"fixed\".")
+      .def_readonly("needs_record", &PublishedName::needs_record, "bool: clients ask DNS for it.");
+  py::class_<PortFallback>(m, "PortFallback", "What a connection without a server name, or with an unknown one, gets.")
+      .def_readonly("port", &PortFallback::port, "int.")
+      .def_readonly("target", &PortFallback::target, "ServiceTarget | None: None: it is closed.");
+  py::class_<ClusterNames>(m, "ClusterNames", "The names of one hosted cluster.")
+      .def_readonly("hosted_cluster", &ClusterNames::hosted_cluster, "str: \"namespace/name\".")
+      .def_readonly("control_plane_namespace", &ClusterNames::control_plane_namespace, "str.")
+      .def_readonly("names", &ClusterNames::names, "list[PublishedName].")
+      .def_readonly("fallbacks", &ClusterNames::fallbacks, "list[PortFallback]: by port.");
+  py::class_<PublishedNames>(m, "PublishedNames", "The names of the HostedClusters of a set.")
+      .def_readonly("clusters", &PublishedNames::clusters, "list[ClusterNames]: in the order of the HostedClusters.")
+      .def_property_readonly(
+          "warnings", [](const PublishedNames& names) { return to_list(names.warnings); },
+          "list[Diagnostic]: right and yet worth a look.");
+  py::class_<PublishingStrategies>(m, "PublishingStrategies", "HostedClusters that are to be made.")
+      .def_property_readonly(
+          "hosted_clusters",
+          [](const PublishingStrategies& made) {
+            return py::module_::import("json").attr("loads")(nlohmann::json(made.hosted_clusters).dump());
+          },
+          "list[dict[str, object]]: name and spec.services alone; a merge patch for the rest.")
+      .def_property_readonly(
+          "warnings", [](const PublishingStrategies& made) { return to_list(made.warnings); },
+          "list[Diagnostic]: right and yet worth a look.");
+}
+
+CheckedFiles check_for_names(const py::dict& texts, const py::dict& observed) {
+  const SourceFiles files{to_sources(texts), to_sources(observed), {}};
+  const WithoutGil no_gil;
+  return check_files(files, {}, spec::KindSet::names).value();
+}
+
+void bind_names(py::module_& m) {
+  bind_name_classes(m);
+  m.def(
+      "make_published_names",
+      [](const py::dict& texts, const py::dict& observed, const std::string& apps_domain) {
+        const CheckedFiles checked = check_for_names(texts, observed);
+        const WithoutGil no_gil;
+        return make_published_names(checked.set, checked.observed, {apps_domain}).value();
+      },
+      py::arg("texts"), py::kw_only(), py::arg("observed") = py::dict(), py::arg("apps_domain") = "",
+      R"doc(Say under which names HyperShift publishes the HostedClusters of a set.
+
+Args:
+    texts (dict[str, str]): one set, by the names that findings call them; HostedClusters among them.
+    observed (dict[str, str]): objects as read from a cluster, in the same form.
+    apps_domain (str): what the management cluster's router serves; empty: as observed.
+Returns:
+    PublishedNames: the names of each, with what serves them.
+Raises:
+    SpecError: the set is wrong, a name can't be known, or an Infra of the set doesn't serve one.
+Spec:
+    hypershift.openshift.io/v1beta1, HostedCluster.)doc");
+  m.def(
+      "make_publishing_strategies",
+      [](const py::dict& texts) {
+        const CheckedFiles checked = check_for_names(texts, py::dict());
+        const WithoutGil no_gil;
+        return make_publishing_strategies(checked.set).value();
+      },
+      py::arg("texts"),
+      R"doc(Make the spec.services of new HostedClusters, for the names that the Infras of a set serve.
+
+Args:
+    texts (dict[str, str]): one set, by the names that findings call them.
+Returns:
+    PublishingStrategies: one HostedCluster for each cluster.
+Raises:
+    SpecError: the set is wrong, or HyperShift can't publish under the names.
+Spec:
+    hypershift.openshift.io/v1beta1, HostedCluster.)doc");
 }
 
 }  // namespace
@@ -92,6 +185,7 @@ Returns:
     str: the name with its suffix.
 Raises:
     ValueError: the limit leaves no room.)doc");
+  bind_names(m);
 }
 
 }  // namespace hcpnet::python

@@ -3,12 +3,15 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <future>
 #include <hcpnet/stack.hpp>
 #include <hcpnet/stack/files.hpp>
 
 #include "bind.hpp"
 #include "casters.hpp"
+#include "dns_arguments.hpp"
 #include "errors.hpp"
+#include "lease_arguments.hpp"
 #include "sources.hpp"
 #include "stack_owner.hpp"
 #include "text.hpp"
@@ -76,9 +79,11 @@ void bind_results(py::module_& m) {
       .value("reload_refused", StackEvent::Kind::reload_refused)
       .value("handed_over", StackEvent::Kind::handed_over)
       .value("stopped", StackEvent::Kind::stopped)
+      .value("lease6", StackEvent::Kind::lease6)
       .finalize();
   event.def_readonly("kind", &StackEvent::kind, "StackEvent.Kind.")
       .def_readonly("lease", &StackEvent::lease, "dhcp.LeaseEvent | None: with Kind.lease.")
+      .def_readonly("lease6", &StackEvent::lease6, "dhcp6.LeaseEvent | None: with Kind.lease6.")
       .def_property_readonly(
           "diagnostics", [](const StackEvent& e) { return to_list(e.diagnostics); },
           "list[Diagnostic]: why a reload was refused, or its warnings.");
@@ -127,6 +132,15 @@ std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts
   return std::make_unique<StackOwner>(
       std::move(options),
       StackOwner::Functions{std::move(on_event), std::move(log), std::move(access_log), std::move(resolve)});
+}
+
+/// What a stack answers on its own thread, here.
+template <class Value, class Start>
+Result<Value, Diagnostics> wait_for(Start start) {
+  const auto promise = std::make_shared<std::promise<Result<Value, Diagnostics>>>();
+  auto answer = promise->get_future();
+  start([promise](Result<Value, Diagnostics> result) { promise->set_value(std::move(result)); });
+  return answer.get();
 }
 
 constexpr const char* kStackDoc = R"doc(DHCP, DNS and proxy of one set of specs, in a thread of their own.
@@ -231,6 +245,76 @@ Raises:
           "leases", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.leases(); }); },
           "list[dhcp.Lease]: ordered by address.")
       .def(
+          "leases6", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.leases6(); }); },
+          "list[dhcp6.Lease]: ordered by address.")
+      .def(
+          "import_leases",
+          [](StackOwner& s, const dhcp::LeaseList& list) {
+            const PythonCall call;
+            return s
+                .with([&](Stack& stack) {
+                  return wait_for<dhcp::LeaseImport>([&](auto done) { stack.import_leases(list, std::move(done)); });
+                })
+                .value();
+          },
+          py::arg("leases"), R"doc(Take over leases, all of them or none; they are on disk when it returns.
+
+Args:
+    leases (dhcp.LeaseList): of a lease file.
+Returns:
+    dhcp.LeaseImport: how many there were of which kind.
+Raises:
+    SpecError: ``diagnostics`` holds everything that stands against it, with lines.)doc")
+      .def(
+          "release_lease",
+          [](StackOwner& s, const IpAddress& address) {
+            const PythonCall call;
+            return ended_lease(s.with([&](Stack& stack) {
+                                  return wait_for<dhcp::EndedLease>(
+                                      [&](auto done) { stack.release_lease(address, std::move(done)); });
+                                }).value());
+          },
+          py::arg("address"), R"doc(End the lease on an address, or let a declined address rest no longer.
+
+Its client goes on using the address until it asks again: see to it that it doesn't.
+
+Args:
+    address (str | IPv4Address | IPv6Address): the address.
+Returns:
+    dhcp.Lease | dhcp6.Lease: as it ended, on disk.
+Raises:
+    SpecError: there is none.)doc")
+      .def(
+          "reserve_address",
+          [](StackOwner& s, const IpAddress& address, std::optional<MacAddress> mac,
+             const std::optional<std::string>& duid, std::string host_name) {
+            const PythonCall call;
+            const dhcp::KeptAddress wanted = kept_address(address, mac, duid, std::move(host_name));
+            return s
+                .with([&](Stack& stack) {
+                  return wait_for<dhcp::KeptAddress>(
+                      [&](auto done) { stack.reserve_address(wanted, std::move(done)); });
+                })
+                .value();
+          },
+          py::arg("address"), py::kw_only(), py::arg("mac") = py::none(), py::arg("duid") = py::none(),
+          py::arg("host_name") = "", kReserveDoc)
+      .def(
+          "unreserve_address",
+          [](StackOwner& s, const IpAddress& address) {
+            const PythonCall call;
+            return s
+                .with([&](Stack& stack) {
+                  return wait_for<dhcp::KeptAddress>(
+                      [&](auto done) { stack.unreserve_address(address, std::move(done)); });
+                })
+                .value();
+          },
+          py::arg("address"), kUnreserveDoc)
+      .def(
+          "reservations", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.reservations(); }); },
+          "list[dhcp.KeptAddress]: of the files and by hand, ordered by address.")
+      .def(
           "zones", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.zones(); }); },
           "list[StackZone]: one per view and zone.")
       .def(
@@ -249,6 +333,24 @@ Args:
     source (str | IPv4Address | IPv6Address): the client.
 Returns:
     list[RouteExplanation]: for each listener on the port, but those of one proxy that decide as one before them.)doc")
+      .def(
+          "explain",
+          [](StackOwner& s, const std::string& name, const IpAddress& client, const std::string& type) {
+            const dns::Name asked = name_of(name);
+            const dns::Type record_type = data_type_of(type);
+            return s.answer([&](Stack& stack) { return stack.explain(asked, record_type, client); });
+          },
+          py::arg("name"), py::arg("client"), py::arg("type") = "A",
+          R"doc(Say which view, zone and rule answer a client.
+
+Args:
+    name (str): domain name, with or without the dot at its end.
+    client (str | IPv4Address | IPv6Address): address of the client.
+    type (str): type of record, such as "AAAA" or "TYPE65".
+Returns:
+    dict[str, dns.Explanation]: by DNS server, "namespace/name".
+Raises:
+    ValueError: no name, or no type that records have.)doc")
       .def(
           "warnings",
           [](StackOwner& s) {

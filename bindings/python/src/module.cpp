@@ -16,6 +16,8 @@ PYBIND11_MODULE(_core, m) {
   bind_spec(m);
   bind_proxy(m);
   bind_dhcp(m);
+  bind_dhcp6(m);
+  bind_dhcp_leases(m);
   bind_dns(m);
   bind_manifest(m);
   bind_stack(m);

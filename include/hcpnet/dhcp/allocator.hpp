@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <hcpnet/dhcp/config.hpp>
 #include <hcpnet/dhcp/lease.hpp>
+#include <hcpnet/dhcp/lease_import.hpp>
 #include <hcpnet/net.hpp>
 #include <memory>
 #include <optional>
@@ -77,6 +78,9 @@ class Allocator {
                                Time now);
   /// The binding is on disk.
   void confirm(const MacAddress& mac, Ipv4 address);
+  /// The same for what bind() gave. It may have been taken back: of two requests that waited for the disk the second
+  /// may be on it although the first is not. Then it is the client's again.
+  void confirm(const Lease& lease);
   /// The binding did not reach the disk: a new one becomes an offer again, so that the client may ask once more.
   void revert(const MacAddress& mac, Ipv4 address, Time now);
 
@@ -84,6 +88,24 @@ class Allocator {
   std::optional<LeaseEvent> release(const MacAddress& mac, Ipv4 address, Time now);
   /// RFC 2131 section 4.3.3. nullopt: it is not this client's.
   std::optional<LeaseEvent> decline(const MacAddress& mac, Ipv4 address, Time now);
+
+  /// Ends what is bound, or lets rest no longer, whoever has it. nullopt: neither.
+  std::optional<LeaseEvent> end(Ipv4 address, Time now);
+
+  /// What stands against adopt().
+  [[nodiscard]] AdoptObstacle obstacle(const Lease& lease, Time now) const;
+  /// Addresses that may still be bound which never were.
+  [[nodiscard]] std::size_t room() const noexcept;
+  struct Adopted {
+    Adoption how = Adoption::left_out;
+    std::optional<LeaseEvent> event;  ///< to be stored; none where nothing changes
+  };
+  /// Takes over a lease from elsewhere, with the times that it has. It counts only after settle_adopted(); between the
+  /// two no client is to be dealt with. An offer of the address ends. Preconditions: obstacle() is none, room() is not
+  /// used up; of a client's leases the newest comes first, and those that ended come last, the newest at the end.
+  Adopted adopt(const Lease& lease, Time now);
+  /// Whether what adopt() returned is on disk: if not, it is forgotten.
+  void settle_adopted(const LeaseEvent& event, bool is_durable);
 
   /// Ends what is due, at most `max` leases and as many offers; returns the leases that expired.
   std::vector<LeaseEvent> expire(Time now, std::size_t max);

@@ -5,9 +5,13 @@
 #include <functional>
 #include <hcpnet/clock.hpp>
 #include <hcpnet/dhcp/config.hpp>
+#include <hcpnet/dhcp/kept_address.hpp>
 #include <hcpnet/dhcp/lease.hpp>
+#include <hcpnet/dhcp/lease_file.hpp>
+#include <hcpnet/dhcp/lease_import.hpp>
 #include <hcpnet/dhcp6/lease.hpp>
 #include <hcpnet/log.hpp>
+#include <hcpnet/result.hpp>
 #include <map>
 #include <memory>
 #include <string>
@@ -86,6 +90,22 @@ class Server {
   [[nodiscard]] Config prepare(Config config) const;
   /// The second half, for what prepare() gave: whatever is wrong with a configuration has been found before.
   void commit(Config prepared);
+  /// Takes over leases from elsewhere, all of them or none: they go through the allocator, and `done` is called once
+  /// they are synced to disk, or with every reason why none was taken (codes: docs/dhcp.md). Until then no client is
+  /// answered: each asks again. A lease of ours is never taken from its client, and never becomes shorter.
+  void import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done);
+  /// Ends the lease on an address, or lets a declined address rest no longer; `done` is called once that is on disk.
+  /// Its client keeps using the address until it asks again: see to it that it doesn't. Where the disk refuses the
+  /// lease has ended all the same, until a restart.
+  void release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done);
+  /// Keeps an address for a client from now on, beside the reservations of the configuration, which win where the two
+  /// disagree. It is in the database, and synced, when `done` is called. Whoever has a lease on the address keeps it
+  /// until it ends, and can't renew it.
+  void reserve(const KeptAddress& wanted, std::function<void(Result<KeptAddress, Diagnostics>)> done);
+  /// Ends what reserve() made.
+  void unreserve(const IpAddress& address, std::function<void(Result<KeptAddress, Diagnostics>)> done);
+  /// Of the configuration and by hand, ordered by address.
+  [[nodiscard]] std::vector<KeptAddress> reservations() const;
   /// Stops reading, finishes what waits for the disk, calls `done`.
   void stop(std::function<void()> done);
 

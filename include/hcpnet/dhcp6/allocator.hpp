@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <hcpnet/dhcp/lease_import.hpp>
 #include <hcpnet/dhcp6/config.hpp>
 #include <hcpnet/dhcp6/lease.hpp>
 #include <memory>
@@ -66,6 +67,24 @@ class Allocator {
   std::optional<LeaseEvent> release(const Client& client, const Ipv6& address, Time now);
   /// RFC 8415 section 18.3.8. nullopt: it is not this client's.
   std::optional<LeaseEvent> decline(const Client& client, const Ipv6& address, Time now);
+
+  /// Ends what is bound, or lets rest no longer, whoever has it. nullopt: neither.
+  std::optional<LeaseEvent> end(const Ipv6& address, Time now);
+
+  /// What stands against adopt().
+  [[nodiscard]] dhcp::AdoptObstacle obstacle(const Lease& lease, Time now) const;
+  /// Addresses that may still be bound which never were.
+  [[nodiscard]] std::size_t room() const noexcept;
+  struct Adopted {
+    dhcp::Adoption how = dhcp::Adoption::left_out;
+    std::optional<LeaseEvent> event;  ///< to be stored; none where nothing changes
+  };
+  /// Takes over a lease from elsewhere, with the times that it has. It counts only after settle_adopted(); between the
+  /// two no client is to be dealt with. An offer of the address ends. Preconditions: obstacle() is none, room() is not
+  /// used up; of a client's leases the newest comes first, and those that ended come last, the newest at the end.
+  Adopted adopt(const Lease& lease, Time now);
+  /// Whether what adopt() returned is on disk: if not, it is forgotten.
+  void settle_adopted(const LeaseEvent& event, bool is_durable);
 
   /// Ends what is due, `max` at most; returns the leases that expired.
   std::vector<LeaseEvent> expire(Time now, std::size_t max);

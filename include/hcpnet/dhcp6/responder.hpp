@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <hcpnet/bytes.hpp>
+#include <hcpnet/dhcp/lease_file.hpp>
+#include <hcpnet/dhcp/lease_import.hpp>
 #include <hcpnet/dhcp6/allocator.hpp>
 #include <hcpnet/dhcp6/config.hpp>
 #include <hcpnet/dhcp6/lease.hpp>
@@ -79,6 +81,16 @@ class Responder {
   Outcome handle(ByteView payload, const Origin& origin, Time now);
   /// Tells whether the changes of an outcome are durable.
   void settle(const std::vector<LeaseChange>& changes, bool is_durable, Time now);
+
+  /// Adds to `problems` everything that stands against taking over the leases of a list. Changes nothing.
+  void check_import(const dhcp::LeaseList& list, Time now, Diagnostics& problems) const;
+  /// Takes over the leases of a list, with the times that they have: all that matters is in the changes, to be written
+  /// at once and then settled by settle_import(). No message is to be handled between the two. Precondition:
+  /// check_import() added no error.
+  std::vector<LeaseChange> import_leases(const dhcp::LeaseList& list, Time now, dhcp::LeaseImport& outcome);
+  void settle_import(const std::vector<LeaseChange>& changes, bool is_durable);
+  /// Ends a lease, or the rest of a declined address, whoever has it. nullopt: there is none on that address.
+  std::optional<LeaseChange> end(const Ipv6& address, Time now);
 
   /// Ends what is due: at most `max` leases per subnet.
   std::vector<LeaseChange> expire(Time now, std::size_t max);

@@ -26,6 +26,7 @@ enum class AnswerRule : std::uint8_t {
   forwarded,    ///< no zone of the view owns the name, or what an alias points to: an upstream is asked
   refused,      ///< no zone owns it and nothing is forwarded
   no_view,      ///< the client belongs to no view: REFUSED
+  not_allowed,  ///< the view is not for this client: REFUSED
 };
 [[nodiscard]] std::string_view to_string(AnswerRule rule) noexcept;
 
@@ -48,7 +49,8 @@ struct Explanation {
       upstreams;  ///< who is asked, when the last step is `forwarded`; with "resolv.conf" for that file
 };
 
-/// What a client at `client` gets for a name, and which view, zone and rule decide it. Pure. Errors: as check_config().
+/// What a client at `client` gets for a name, and which view, zone and rule decide it. `type` is one that records have
+/// (is_data_type). Pure. Errors: as check_config().
 [[nodiscard]] Result<Explanation> explain(const Config& config, const Name& name, Type type, const IpAddress& client);
 
 /// What the server would do with a query.

@@ -20,9 +20,10 @@ namespace hcpnet::dns {
 [[nodiscard]] Result<std::string> parse_rdata(Type type, std::string_view text, const Name& origin = {});
 
 /// In any case: a mnemonic that to_string(Type) gives, or "TYPE" and a number of 16 bits (RFC 3597 section 5).
-/// nullopt for
-/// everything else.
+/// nullopt for everything else.
 [[nodiscard]] std::optional<Type> parse_type(std::string_view text);
+/// A type that records of a zone can have, and not OPT or one for questions alone (RFC 6895 section 3.1).
+[[nodiscard]] bool is_data_type(Type type) noexcept;
 
 /// `bytes` in double quotes, as a character string of a zone file: \" and \\ escaped, what is not printable ASCII as
 /// \DDD (RFC 1035 section 5.1).

@@ -68,14 +68,27 @@ struct ServerStats {
     std::uint64_t count = 0;
   };
   std::vector<Requests> requests;  ///< those that there were
-  /// From the receipt of a query to its reply; for queries that came together, to the last of their replies.
   struct Durations {
     static constexpr std::array<double, 16> kBounds{0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032,
                                                     0.064,   0.128,  0.256, 0.512, 1.024, 2.048, 4.096, 8.192};
     std::array<std::uint64_t, kBounds.size() + 1> counts{};  ///< up to each bound (seconds), and beyond the last
     double sum_seconds = 0;
+    /// `count` that took so long each.
+    void add(std::uint64_t count, std::chrono::nanoseconds time) noexcept;
   };
+  /// From the receipt of a query to its reply; for queries that came together, to the last of their replies.
   Durations durations;
+  /// From a question to the reply of an upstream, by upstream and RCODE name.
+  std::map<std::string, std::map<std::string, Durations>> upstream_durations;
+  struct Sizes {
+    static constexpr std::array<double, 13> kBounds{100,  200,  300,    400,    511,    1023,  2047,
+                                                    4095, 8291, 16'000, 32'000, 48'000, 64'000};
+    std::array<std::uint64_t, kBounds.size() + 1> counts{};  ///< up to each bound (bytes), and beyond the last
+    std::uint64_t sum_bytes = 0;
+    void add(std::size_t bytes) noexcept;
+    Sizes& operator+=(const Sizes& more) noexcept;
+  };
+  std::map<std::string, Sizes> query_sizes, response_sizes;  ///< by "udp" and "tcp"
 };
 
 struct BoundListener {

@@ -14,7 +14,7 @@
 #include <vector>
 
 /// Zone files (RFC 1035 section 5) and hosts files, read whole: either everything is good, or every error is reported
-/// with its line and nothing is taken.
+/// with its line and nothing is taken. A byte order mark is passed over.
 namespace hcpnet::dns {
 
 /// What a file may cost. Beyond a limit reading stops with one error that names the limit.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <hcpnet/diagnostic.hpp>
+#include <hcpnet/spec/hosted_cluster.hpp>
 #include <hcpnet/spec/model.hpp>
 #include <hcpnet/spec/origin.hpp>
 #include <hcpnet/text/limits.hpp>
@@ -36,13 +38,21 @@ struct SpecSet {
   std::vector<Object<DNSPolicy>> dns_policies;
   std::vector<Object<ProxyPolicy>> proxy_policies;
   std::vector<Object<BootstrapCluster>> bootstrap_clusters;
+  std::vector<Object<HostedCluster>> hosted_clusters;
   bool complete =
       true;  ///< false when a file could not be read at all: then nothing is known about what is missing from the set
   Diagnostics
       problems;  ///< what could not be read; fields it concerns hold their defaults and are left out of later rules
 };
 
+/// The kinds that a command takes; any other is an error, "unknown-kind".
+enum class KindSet : std::uint8_t {
+  network,  ///< those of docs/spec.md
+  names,    ///< these and HostedCluster: `hcpnet names`
+};
+
 /// Reads objects and checks them one value at a time. Never throws but std::bad_alloc.
-[[nodiscard]] SpecSet load(const std::vector<SourceText>& sources, const LoadLimits& limits = {});
+[[nodiscard]] SpecSet load(const std::vector<SourceText>& sources, const LoadLimits& limits = {},
+                           KindSet kinds = KindSet::network);
 
 }  // namespace hcpnet::spec

@@ -3,6 +3,7 @@
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/result.hpp>
+#include <hcpnet/spec/hosted_cluster.hpp>
 #include <hcpnet/spec/load.hpp>
 #include <hcpnet/spec/validate.hpp>
 #include <map>
@@ -18,6 +19,16 @@ using EndpointMap = std::map<std::string, std::vector<Endpoint>>;
 /// `endpoints` in order and without what is there twice, or every key and address that is none (code "bad-endpoint").
 [[nodiscard]] Result<EndpointMap, Diagnostics> check_endpoints(EndpointMap endpoints);
 
+/// How control planes were seen to be published, by "namespace/name" of the object. Host names in lower case.
+struct ObservedPublishing {
+  std::map<std::string, std::string> route_hosts;              ///< Route -> its host
+  std::map<std::string, std::uint16_t> node_ports;             ///< "namespace/service:port" -> node port
+  std::map<std::string, std::string> load_balancers;           ///< Service -> host name or address of its load balancer
+  std::map<std::string, HostedClusterStatus> hosted_clusters;  ///< HostedCluster -> its status
+  std::string domain;       ///< of ingresses.config.openshift.io "cluster": what the management cluster's router serves
+  std::string apps_domain;  ///< of the same: for Routes that name no host; empty: `domain`
+};
+
 /// What a cluster was seen to hold, reduced to what the network needs. Built from `kubectl get -o yaml` output and from
 /// endpoint maps.
 struct Observed {
@@ -31,16 +42,17 @@ struct Observed {
   std::map<std::string, std::vector<IpAddress>>
       namespace_workers;                       ///< control-plane namespace -> addresses of its Machines
   std::map<std::string, Ipv4> apps_addresses;  ///< attachment "namespace/name" -> status externalIP
+  ObservedPublishing publishing;
 };
 
 /// A cluster prints more than a person writes.
 inline constexpr LoadLimits kObservedLimits{.max_file_bytes = 64 * 1024 * 1024, .max_nodes = 4'000'000};
 
-/// Reads observed objects: Service, EndpointSlice, VirtualMachineInstance, Machine, HostedCluster,
-/// Infra, InfraClusterAttachment; other kinds are passed over, and so are fields that nothing here needs. Where two
-/// objects claim one thing (a MAC address or an address in two namespaces) has_precedence() decides, and a warning
-/// tells the other. `endpoints` are YAML maps of "namespace/service:port: [address:port, ...]", which replace what
-/// slices say about that Service port.
+/// Reads observed objects: Service, EndpointSlice, VirtualMachineInstance, Machine, HostedCluster, Route, Ingress of
+/// config.openshift.io, Infra, InfraClusterAttachment; other kinds are passed over, and so are fields that nothing here
+/// needs. Where two objects claim one thing (a MAC address or an address in two namespaces) has_precedence() decides,
+/// and a warning tells the other. `endpoints` are YAML maps of "namespace/service:port: [address:port, ...]", which
+/// replace what slices say about that Service port.
 ///
 /// Errors: files that cannot be read, and every key and address of an endpoint map that is none. Warnings are added to
 /// `warnings`.

@@ -239,12 +239,21 @@ struct ValidBootstrapCluster {
   [[nodiscard]] std::vector<const ValidNode*> with_role(NodeRole role) const;
 };
 
+/// A HostedCluster that has passed. Its names are made of it by manifest/published_names.
+struct ValidHostedCluster {
+  ObjectMeta metadata;
+  Origin origin;                        ///< for problems that show later
+  std::string control_plane_namespace;  ///< "<namespace>-<name>", dots as dashes
+  HostedCluster spec;                   ///< as written
+};
+
 struct ValidSet {
   std::vector<ValidInfra> infras;
   std::vector<ValidDhcpServer> dhcp_servers;
   std::vector<ValidDnsServer> dns_servers;
   std::vector<ValidProxyServer> proxy_servers;
   std::vector<ValidBootstrapCluster> bootstrap_clusters;
+  std::vector<ValidHostedCluster> hosted_clusters;  ///< in the order of the text
   std::vector<InfraClusterAttachment> attachments;  ///< as written, for manifests; like the three below
   std::vector<DHCPPolicy> dhcp_policies;
   std::vector<DNSPolicy> dns_policies;
@@ -256,7 +265,7 @@ struct ValidSet {
 [[nodiscard]] Result<ValidSet, Diagnostics> validate(const SpecSet& set);
 
 /// load() and validate() in one: problems of both kinds at once.
-[[nodiscard]] Result<ValidSet, Diagnostics> check(const std::vector<SourceText>& sources,
-                                                  const LoadLimits& limits = {});
+[[nodiscard]] Result<ValidSet, Diagnostics> check(const std::vector<SourceText>& sources, const LoadLimits& limits = {},
+                                                  KindSet kinds = KindSet::network);
 
 }  // namespace hcpnet::spec

@@ -55,6 +55,7 @@ struct DnsServerConfig {
   std::size_t workers = 1;  ///< dns::ServerOptions::workers; a server takes it at start only
   DeclaredAt declared_at = {};
   std::optional<LeaseZone> lease_zone = {};
+  std::chrono::seconds cache_ttl{30};  ///< cacheTTL: dns::CoreDnsOptions::cache_ttl; hcpnet itself goes by the answers
 };
 struct ProxyServerConfig {
   std::string owner;  ///< the Infra or ProxyServer, "namespace/name"

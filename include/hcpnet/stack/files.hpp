@@ -40,6 +40,7 @@ struct SourceFiles {
                                             const std::vector<std::string>& endpoints, Diagnostics& problems,
                                             const SourceFiles* before = nullptr);
 [[nodiscard]] Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files,
-                                                            const spec::LoadLimits& limits = {});
+                                                            const spec::LoadLimits& limits = {},
+                                                            spec::KindSet kinds = spec::KindSet::network);
 
 }  // namespace hcpnet

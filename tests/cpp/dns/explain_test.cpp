@@ -25,6 +25,7 @@ TEST(Explain, SaysWhichViewZoneAndRuleAnswer) {
   EXPECT_EQ(vlan.steps[0].matched, "*.apps.blue.hc.example.com.");
   EXPECT_EQ(vlan.steps[0].records, std::vector<std::string>{"x.y.apps.blue.hc.example.com. 30 IN A 192.0.2.200"});
 
+  EXPECT_EQ(explained(config, "x.y.apps.blue.hc.example.com", Type::a, "::ffff:127.90.1.9").view, "vlan");
   EXPECT_EQ(explained(config, "api.red.hc.example.com", Type::a, "2001:db8::9").steps[0].records,
             std::vector<std::string>{"api.red.hc.example.com. 30 IN A 172.30.9.4"});
   EXPECT_EQ(explained(config, "api.red.hc.example.com", Type::aaaa, "10.0.0.1").steps[0].rule, AnswerRule::nodata);
@@ -42,6 +43,18 @@ TEST(Explain, FollowsAliasesAndStopsInALoop) {
   EXPECT_EQ(explained(config, "loop1.hcp1.example.com", Type::a, "127.90.3.1").steps.size(), 2U);
   EXPECT_EQ(explained(config, "x.unknown.test", Type::a, "127.90.4.1").steps[0].rule, AnswerRule::unavailable);
   EXPECT_EQ(explained(config, "x.unknown.test", Type::a, "127.90.5.1").steps[0].rule, AnswerRule::no_view);
+}
+
+TEST(Explain, SaysWhichViewIsNotForTheClient) {
+  Config config = test::two_clusters();
+  for (View& view : config.views)
+    if (view.name == "vlan") view.allowed = {test::cidr("127.90.1.0/28")};
+  EXPECT_EQ(explained(config, "api.blue.hc.example.com", Type::a, "127.90.1.9").steps[0].rule, AnswerRule::exact);
+  const Explanation refused = explained(config, "api.blue.hc.example.com", Type::a, "127.90.1.200");
+  EXPECT_EQ(refused.view, "vlan");
+  EXPECT_EQ(refused.prefix, test::cidr("127.90.1.0/24"));
+  ASSERT_EQ(refused.steps.size(), 1U);
+  EXPECT_EQ(refused.steps[0].rule, AnswerRule::not_allowed);
 }
 
 TEST(Explain, NamesTheUpstreams) {

@@ -239,6 +239,57 @@ TEST_F(DnsAlias, AnAnswerThatFitsGoesWithoutItsAuthority) {
   EXPECT_EQ(reply.flags & flag::kTruncated, 0);
 }
 
+/// "www.example.net is cdn.example.org, that is `target`, and its address is this", in an order that nobody promised.
+test::ScriptedUpstream::Script alias_of(std::string_view target) {
+  return [target = test::name(target)](const Asked& asked) {
+    const auto wire = [](const Name& name) { return std::string(as_text(name.wire())); };
+    const Name middle = test::name("cdn.example.org");
+    Message reply = asked.query;
+    reply.flags |= flag::kResponse | flag::kRecursionAvailable;
+    reply.answers = {{target, Type::a, kClassIn, 60, "\x06\x06\x06\x06"},
+                     {middle, Type::cname, kClassIn, 60, wire(target)},
+                     {asked.query.questions.at(0).name, Type::cname, kClassIn, 60, wire(middle)}};
+    reply.edns.reset();
+    return Reply(encode_message(reply).value());
+  };
+}
+
+TEST_F(DnsForwarder, AnAliasOfTheirsThatLeadsIntoAZoneOfOursEndsThere) {
+  add(alias_of("API.blue.example"));
+  start_forwarding();
+  const std::vector<std::string> ours{"192.0.2.4"};
+  for (const char* from : {"upstream", "cache"}) {
+    const Message reply = ask();
+    EXPECT_EQ(addresses(reply), ours) << from;
+    ASSERT_EQ(reply.answers.size(), 3U) << from;
+    EXPECT_EQ(reply.answers[0].owner, test::name("www.example.net"));
+    EXPECT_EQ(reply.answers[1].owner, test::name("cdn.example.org"));
+    EXPECT_EQ(reply.flags & flag::kAuthoritative, 0) << "not for the first name";
+  }
+  TcpClient stream(io, bound());
+  stream.send(TcpClient::frame(make_query("www.example.net", Type::a)));
+  EXPECT_EQ(addresses(stream.receive().value()), ours);
+  EXPECT_EQ(asked(), 1U);
+}
+
+TEST_F(DnsForwarder, AnAliasOfTheirsToANameThatOursLacksIsNxdomain) {
+  add(alias_of("nope.blue.example"));
+  start_forwarding();
+  const Message reply = ask();
+  EXPECT_EQ(reply.rcode(), Rcode::nxdomain) << "that of the last name (RFC 6604)";
+  EXPECT_EQ(reply.answers.size(), 2U);
+  ASSERT_EQ(reply.authority.size(), 1U);
+  EXPECT_EQ(reply.authority[0].owner, test::name("blue.example"));
+}
+
+TEST_F(DnsAlias, OfOursThatComesBackEndsInOurZone) {
+  add(alias_of("out.blue.example"));
+  start_with_alias();
+  const Message reply = ask("out.blue.example");
+  EXPECT_NE(addresses(reply), std::vector<std::string>{"6.6.6.6"});
+  EXPECT_EQ(asked(), 1U) << "a loop is not followed";
+}
+
 TEST_F(DnsForwarder, WhatWasNotAskedForIsNotPassedOn) {
   add([](const Asked& asked) {
     const auto record = [](std::string_view owner, Type type, std::string rdata) {

@@ -76,6 +76,16 @@ TEST(ParseZoneFile, ReadsEveryWayOfWritingARecord) {
   EXPECT_EQ(zone->warnings.items()[0].line, 8U);
 }
 
+TEST(ParseZoneFile, PassesOverAByteOrderMarkAtItsStartOnly) {
+  EXPECT_EQ(problems_of("\xEF\xBB\xBF"
+                        "$TTL 60\n@ SOA ns h 1 1 1 1 1\n@ NS ns\nns A 192.0.2.1\n"),
+            "none");
+  EXPECT_NE(problems_of("$TTL 60\n"
+                        "\xEF\xBB\xBF"
+                        "$TTL 60\n@ SOA ns h 1 1 1 1 1\n"),
+            "none");
+}
+
 TEST(ParseZoneFile, ReportsEveryErrorWithItsLineAtOnce) {
   EXPECT_EQ(
       problems_of(std::string(kSoa) +              // 1
@@ -188,6 +198,14 @@ TEST(ParseHostsFile, ReadsAddressesAndNames) {
   ASSERT_EQ(rrsets.size(), 4U);
   EXPECT_EQ(rrsets[3].owner, name("api.example.com"));
   EXPECT_EQ(rrsets[3].rdata.size(), 2U) << "one name in any case, each address once";
+}
+
+TEST(ParseHostsFile, PassesOverAByteOrderMark) {
+  const auto entries = parse_hosts_file("hosts",
+                                        "\xEF\xBB\xBF"
+                                        "192.0.2.1 a\n");
+  ASSERT_TRUE(entries) << entries.error().to_string();
+  EXPECT_EQ(*entries, (std::vector<HostsEntry>{{*parse_ip_address("192.0.2.1"), {name("a")}}}));
 }
 
 TEST(ParseHostsFile, ReportsEveryErrorWithItsLine) {

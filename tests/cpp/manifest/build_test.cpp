@@ -67,6 +67,31 @@ TEST(Build, OwnersAreNamedWhereTheirUidIsKnown) {
   }
 }
 
+// ZON-09: CoreDNS reads a Corefile that changed, and a zone file only where its serial has grown.
+TEST(Build, CoreDnsGetsANewPodWhereAZoneFileChanges) {
+  const auto pod_hash = [](const std::string& records) {
+    const std::string policy =
+        "---\napiVersion: hcpnet.io/v1alpha1\nkind: DNSPolicy\nmetadata: {name: vlan7, namespace: hcp}\n"
+        "spec: {targetRef: {kind: Infra, name: vlan7}, records: [" +
+        records + "]}\n";
+    const auto built = build_text(test::read_file(test::data_path(kSpec)) + policy, Deployment::coredns_envoy).value();
+    for (const nlohmann::json& object : built.objects)
+      if (object["kind"] == "Deployment" && object["metadata"]["name"] == "vlan7-dns")
+        return object["spec"]["template"]["metadata"].value("/annotations/hcpnet.io~1config-hash"_json_pointer,
+                                                            std::string());
+    return std::string("no Deployment");
+  };
+  EXPECT_EQ(pod_hash("{name: a.example, type: A, data: [192.0.2.9]}"), "") << "the Corefile has it all";
+  const auto with_alias = [](const std::string& exchange) {
+    return "{name: a.blue.hc.example.com, type: CNAME, data: [b.blue.hc.example.com.]}, {name: b.blue.hc.example.com, "
+           "type: MX, data: [" +
+           exchange + "]}";
+  };
+  const std::string before = pod_hash(with_alias("10 c.example."));
+  EXPECT_EQ(before.size(), 64U) << before;
+  EXPECT_NE(before, pod_hash(with_alias("10 d.example.")));
+}
+
 TEST(Build, SaysWhyANetworkCannotBeDeployed) {
   const auto errors = [](const std::string& text) {
     const auto built = build(spec::check({{"x.yaml", text}}).value(), {});

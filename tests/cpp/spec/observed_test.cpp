@@ -89,6 +89,36 @@ TEST(Observed, TakesTypedListsJsonAndSeveralDocuments) {
   EXPECT_EQ(result->service_addresses.size(), 2u);
 }
 
+TEST(Observed, KnowsHowControlPlanesArePublished) {
+  const Reading reading = read(R"(apiVersion: v1
+kind: List
+items:
+- {apiVersion: config.openshift.io/v1, kind: Ingress, metadata: {name: other}, spec: {domain: other.example.com}}
+- {apiVersion: config.openshift.io/v1, kind: Ingress, metadata: {name: cluster}, spec: {domain: Apps.mgmt.example.com}}
+- {apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: cluster}, spec: {domain: no.example.com}}
+- {apiVersion: route.openshift.io/v1, kind: Route, metadata: {name: oauth, namespace: p}, spec: {host: OAuth.example.com}}
+- {apiVersion: route.openshift.io/v1, kind: Route, metadata: {name: seen, namespace: p}, spec: {}, status: {ingress: [{host: seen.example.com}]}}
+- {apiVersion: route.openshift.io/v1, kind: Route, metadata: {name: bad, namespace: p}, spec: {host: a b}}
+- {apiVersion: v1, kind: Service, metadata: {name: lb, namespace: p}, status: {loadBalancer: {ingress: [{ip: "2001:DB8::1"}]}}}
+- {apiVersion: v1, kind: Service, metadata: {name: named, namespace: p}, spec: {ports: [{port: 443, nodePort: 30443}, {port: 80}]}, status: {loadBalancer: {ingress: [{hostname: LB.example.com}]}}}
+- apiVersion: hypershift.openshift.io/v1beta1
+  kind: HostedCluster
+  metadata: {name: blue, namespace: clusters}
+  status: {controlPlaneEndpoint: {host: api.example.com, port: 443}, ignitionEndpoint: "ignition.example.com"}
+)");
+  const ObservedPublishing& seen = reading.observed.publishing;
+  EXPECT_EQ(seen.domain, "apps.mgmt.example.com");
+  EXPECT_EQ(seen.apps_domain, "");
+  EXPECT_THAT(seen.route_hosts, ElementsAre(Pair("p/oauth", "oauth.example.com"), Pair("p/seen", "seen.example.com")));
+  EXPECT_THAT(seen.load_balancers, ElementsAre(Pair("p/lb", "2001:db8::1"), Pair("p/named", "lb.example.com")));
+  EXPECT_THAT(seen.node_ports, ElementsAre(Pair("p/named:443", 30443)));
+  EXPECT_EQ(seen.hosted_clusters.at("clusters/blue").api_port, 443);
+  EXPECT_EQ(seen.hosted_clusters.at("clusters/blue").ignition_host, "ignition.example.com");
+  ASSERT_EQ(reading.warnings.items().size(), 1);
+  EXPECT_EQ(reading.warnings.items()[0].code, "bad-hostname");
+  EXPECT_EQ(reading.warnings.items()[0].path, "/items/5/spec/host");
+}
+
 TEST(Observed, RefusesFilesThatCannotBeRead) {
   Diagnostics warnings;
   EXPECT_FALSE(load_observed({{"o.yaml", "a: 'b"}}, {}, warnings).has_value());

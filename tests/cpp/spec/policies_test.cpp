@@ -226,6 +226,8 @@ TEST(DnsPolicy, HasNoTwoEqualPrefixes) {
               IsEmpty());
   EXPECT_THAT(views("{name: a, clientPrefixes: [198.51.100.0/24]}, {name: a, clientPrefixes: [198.51.100.0/24]}"),
               ElementsAre("duplicate-name /spec/views/1/name", "duplicate-prefix /spec/views/1/clientPrefixes/0"));
+  EXPECT_THAT(views("{name: vlan, clientPrefixes: [198.51.100.0/24]}, {name: pod, clientPrefixes: [203.0.113.0/24]}"),
+              ElementsAre("duplicate-name /spec/views/0/name", "duplicate-name /spec/views/1/name"));
   EXPECT_THAT(views("{name: a, clientPrefixes: [192.0.2.0/24]}"),
               ElementsAre("duplicate-prefix /spec/views/0/clientPrefixes/0"));
   EXPECT_THAT(views("{name: a, clientPrefixes: []}"), ElementsAre("too-few-items /spec/views/0/clientPrefixes"));
@@ -251,7 +253,7 @@ TEST(DnsPolicy, PublishesNoNameThatItsTargetPublishes) {
   const std::string apps =
       "  appsIngress: {enabled: true, metallb: {addressPoolName: p, ipAddressPoolRange: "
       "192.0.2.200-192.0.2.204}}\n";
-  for (const char* label : {"api", "api-int", "oauth", "ignition", "konnectivity", "API"})
+  for (const char* label : {"api", "api-int", "oauth", "oidc", "ignition", "konnectivity", "API"})
     EXPECT_THAT(infra(std::string(label) + ".blue.hc.example.com"), refused) << label;
   for (const char* name : {"kubernetes", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"})
     EXPECT_THAT(infra(name), refused) << name;

@@ -84,6 +84,8 @@ TEST(StackConfig, RoutesTwoClustersOnOneVlan) {
             "blue-ignition-server -> ignition-server-proxy.hcp-blue.svc.cluster.local:443");
   EXPECT_EQ(route(config, "konnectivity.blue.hc.example.com", 443, stranger),
             "blue-konnectivity-server -> konnectivity-server.hcp-blue.svc.cluster.local:8091");
+  EXPECT_EQ(route(config, "oidc.blue.hc.example.com", 443, stranger),
+            "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
   EXPECT_EQ(route(config, "a.b.apps.blue.hc.example.com", 443, stranger), "blue-apps-https -> 192.0.2.200:443");
   EXPECT_EQ(route(config, "kubernetes.default", 443, "192.0.2.101"),
             "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
@@ -109,7 +111,7 @@ TEST(StackConfig, ShowsEachSideItsOwnAddresses) {
   const StackConfig config = example();
   const dns::View& vlan = view(config, "vlan");
   const dns::View& pod = view(config, "pod");
-  for (const char* label : {"api", "api-int", "oauth", "ignition", "konnectivity"}) {
+  for (const char* label : {"api", "api-int", "oauth", "oidc", "ignition", "konnectivity"}) {
     EXPECT_EQ(lookup(vlan, std::string(label) + ".red.hc.example.com"), "192.0.2.4");
     EXPECT_EQ(lookup(pod, std::string(label) + ".red.hc.example.com"), "172.30.9.4");
   }
@@ -123,6 +125,22 @@ TEST(StackConfig, ShowsEachSideItsOwnAddresses) {
   EXPECT_EQ(lookup(vlan, "kubernetes.default.svc", dns::Type::aaaa), "NODATA");
   EXPECT_EQ(lookup(pod, "kubernetes.default.svc"), "not ours");
   EXPECT_EQ(vlan.clients, std::vector<Cidr>{*parse_cidr("192.0.2.0/24")});
+}
+
+TEST(StackConfig, SaysNothingOfApplicationsUntilTheirAddressIsKnown) {
+  const auto apps = [](const StackConfig& config, const std::string& name) {
+    std::string all;
+    for (const auto& zone : view(config, name).zones)
+      if (zone->apex().to_string().starts_with("apps."))
+        all += zone->apex().to_string() + (zone->is_available() ? " available " : " unavailable ");
+    return all;
+  };
+  const std::string both = "apps.blue.hc.example.com. unavailable apps.red.hc.example.com. unavailable ";
+  const StackConfig config = make(test::example_set(), {}, {{}, {{"vlan7-proxy.hcp.svc", Ipv4(172, 30, 1, 1)}}});
+  EXPECT_EQ(apps(config, "vlan"), both);
+  EXPECT_EQ(apps(config, "pod"), both) << "the proxy does not know either";
+  EXPECT_EQ(lookup(view(config, "vlan"), "api.blue.hc.example.com"), "192.0.2.4");
+  EXPECT_EQ(apps(example(), "vlan"), "");
 }
 
 TEST(StackConfig, PublishesKubernetesNamesOnlyWhereEveryClientMayUseThem) {

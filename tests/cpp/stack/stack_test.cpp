@@ -870,6 +870,106 @@ TEST_F(StackTest, AnswersOnItsAdminSocket) {
   EXPECT_FALSE(std::filesystem::exists(o.admin_socket));
 }
 
+std::string lease_file(const std::string& lines) {
+  return "address,mac,duid,iaid,state,expires,line\n" + lines;
+}
+
+/// A request with a body; the whole answer.
+std::string post(const std::string& path, const std::string& target, const std::string& body) {
+  asio::io_context io;
+  asio::local::stream_protocol::socket socket(io);
+  socket.connect(asio::local::stream_protocol::endpoint(path));
+  boost::system::error_code ec;  // it may close before it has read all
+  asio::write(socket,
+              asio::buffer("POST " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " +
+                           std::to_string(body.size()) + "\r\n\r\n" + body),
+              ec);
+  std::string answer;
+  asio::read(socket, asio::dynamic_buffer(answer), ec);
+  return answer;
+}
+
+TEST_F(StackTest, LeasesAreImportedAndEndedOnTheAdminSocket) {
+  std::vector<std::string> events;  // written on the stack's thread, read after stop()
+  StackOptions o = options();
+  o.admin_socket = (folder / "admin.sock").string();
+  o.on_event = [&](const StackEvent& e) {
+    if (e.lease) events.push_back(std::string(to_string(e.lease->kind)) + ' ' + e.lease->lease.address.to_string());
+  };
+  {
+    Stack stack(o);
+    stack.start();
+    const std::string good = lease_file("127.80.1.101,02:00:00:00:00:01,,,bound,2100-01-01T00:00:00Z,7\n");
+    std::string answer = post(o.admin_socket, "/leases/import?file=old", good);
+    EXPECT_NE(answer.find("200 OK"), std::string::npos) << answer;
+    EXPECT_NE(answer.find("\"imported\": 1"), std::string::npos) << answer;
+    EXPECT_NE(http(o.admin_socket, "GET /leases?of=02:00:00:00:00:01").find("127.80.1.101"), std::string::npos);
+    EXPECT_EQ(http(o.admin_socket, "GET /leases?of=02:00:00:00:00:02").find("127.80.1.101"), std::string::npos);
+    EXPECT_NE(http(o.admin_socket, "GET /leases/export").find("127.80.1.101,02:00:00:00:00:01,"), std::string::npos);
+
+    const std::string bad = lease_file(
+        "127.80.1.101,02:00:00:00:00:02,,,bound,2100-01-01T00:00:00Z,8\n"
+        "127.80.1.2,02:00:00:00:00:03,,,bound,2100-01-01T00:00:00Z,9\n"
+        "2001:db8::1,,00:04:aa,1,bound,2100-01-01T00:00:00Z,10\n");
+    answer = post(o.admin_socket, "/leases/import?file=old", bad);
+    EXPECT_NE(answer.find("409"), std::string::npos) << answer;
+    for (const char* part : {"\"line\": 8", "\"line\": 9", "\"line\": 10", "lease-held", "lease-own-address",
+                             "lease-foreign-network", "\"file\": \"old\""})
+      EXPECT_NE(answer.find(part), std::string::npos) << part << answer;
+    EXPECT_EQ(stack.leases().size(), 1U);
+    EXPECT_NE(post(o.admin_socket, "/leases/import", "no such file").find("lease-syntax"), std::string::npos);
+    EXPECT_NE(http(o.admin_socket, "GET /leases/import").find("405"), std::string::npos);
+
+    EXPECT_NE(post(o.admin_socket, "/leases/release?address=nowhere", "").find("400"), std::string::npos);
+    EXPECT_NE(http(o.admin_socket, "GET /leases/release?address=127.80.1.101").find("405"), std::string::npos);
+    EXPECT_NE(post(o.admin_socket, "/leases/release?address=127.80.1.101", "").find("\"released\""), std::string::npos);
+    EXPECT_NE(post(o.admin_socket, "/leases/release?address=127.80.1.101", "").find("lease-not-found"),
+              std::string::npos);
+    stack.stop();
+  }
+  EXPECT_EQ(events, (std::vector<std::string>{"bound 127.80.1.101", "released 127.80.1.101"}));
+}
+
+TEST_F(StackTest, OnlyTheImportTakesALargeBody) {
+  StackOptions o = options();
+  o.admin_socket = (folder / "admin.sock").string();
+  Stack stack(o);
+  stack.start();
+  std::string rows;
+  for (int i = 0; i < 4000; ++i) rows += "127.80.1.101,,,,declined,2100-01-01T00:00:00Z,\n";
+  const std::string large = lease_file(rows);
+  ASSERT_GT(large.size(), 64U * 1024);
+  EXPECT_NE(post(o.admin_socket, "/leases/import", large).find("lease-twice"), std::string::npos);
+  EXPECT_EQ(post(o.admin_socket, "/drain", large), "") << "closed without an answer";
+  EXPECT_FALSE(stack.is_draining());
+}
+
+TEST_F(StackTest, LeasesAreImportedAndEndedByTheEmbedder) {
+  asio::io_context io;
+  Stack stack(io, options());
+  stack.start();
+  auto list = dhcp::parse_lease_file(dhcp::LeaseFileFormat::hcpnet, "f",
+                                     lease_file("127.80.1.101,02:00:00:00:00:01,,,bound,2100-01-01T00:00:00Z,7\n"))
+                  .value();
+  std::vector<std::string> outcomes;
+  stack.import_leases(list, [&](const Result<dhcp::LeaseImport, Diagnostics>& imported) {
+    outcomes.push_back("imported " + std::to_string(imported.value().imported));
+    stack.release_lease(Ipv4(127, 80, 1, 101), [&](const Result<dhcp::EndedLease, Diagnostics>& ended) {
+      outcomes.push_back("ended " + ended.value().lease.value().mac.to_string());
+      stack.import_leases({}, [&](const Result<dhcp::LeaseImport, Diagnostics>& none) {
+        outcomes.push_back("imported " + std::to_string(none.value().imported));
+        stack.stop();
+      });
+    });
+  });
+  io.run();
+  EXPECT_EQ(outcomes, (std::vector<std::string>{"imported 1", "ended 02:00:00:00:00:01", "imported 0"}));
+  stack.import_leases({}, [&](const Result<dhcp::LeaseImport, Diagnostics>& refused) {
+    outcomes.push_back(refused.error().items().at(0).code);
+  });
+  EXPECT_EQ(outcomes.back(), "no-dhcp");
+}
+
 TEST_F(StackTest, ShowsItsProxiesToTheAdministrator) {
   StackOptions o = options();
   o.admin_socket = (folder / "admin.sock").string();

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <pybind11/pybind11.h>
+
+#include <hcpnet/dns/name.hpp>
+#include <hcpnet/dns/rdata.hpp>
+#include <string>
+
+/// Names and types as Python gives them; ValueError where they are none.
+namespace hcpnet::python {
+
+inline dns::Name name_of(const std::string& text) {
+  const auto name = dns::parse_name(text);
+  if (!name) throw pybind11::value_error("'" + text + "': " + name.error().message());
+  return *name;
+}
+
+inline dns::Type type_of(const std::string& text) {
+  const auto type = dns::parse_type(text);
+  if (!type) throw pybind11::value_error("'" + text + "' is not a type of record");
+  return *type;
+}
+
+/// Not one for questions alone.
+inline dns::Type data_type_of(const std::string& text) {
+  const dns::Type type = type_of(text);
+  if (!dns::is_data_type(type)) throw pybind11::value_error("no record has the type '" + text + "'");
+  return type;
+}
+
+}  // namespace hcpnet::python
