@@ -313,7 +313,7 @@ TEST_F(LifecycleTest, WithoutDescriptorsItLeavesTheProcessorAlone) {  // PXY-17,
     for (int i = 0; i < 80; ++i) waiting.push_back(client());
     limit_descriptors(next_descriptor());
     ASSERT_TRUE(run_until([&] { return engine->stats().accept_backoffs > 0; }));
-    constexpr auto kTime = 2s;
+    constexpr std::chrono::milliseconds kTime = 2s;
     const auto before = cpu_time();
     for (const auto end = std::chrono::steady_clock::now() + kTime; std::chrono::steady_clock::now() < end;) {
       io.restart();
