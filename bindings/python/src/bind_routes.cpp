@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <hcpnet/proxy/route_table.hpp>
+#include <hcpnet/stack/config.hpp>
 #include <hcpnet/stack/explain.hpp>
 #include <hcpnet/stack/files.hpp>
 #include <utility>
