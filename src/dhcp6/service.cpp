@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/system/system_error.hpp>
 #include <filesystem>
+#include <hcpnet/dhcp/lease_file.hpp>
 #include <set>
 #include <utility>
 
@@ -101,6 +102,7 @@ void Service::restore(std::vector<Lease> leases, std::span<const Ipv6> unreadabl
     if (subnet == responder_.config().subnets.end()) continue;
     Lease resting;
     resting.address = address;
+    resting.client.duid = dhcp::no_duid();  // without any it could be neither stored nor read from a lease file
     resting.state = LeaseState::declined;
     resting.started = now;
     resting.expires = now + subnet->lease_time;
