@@ -131,6 +131,7 @@ void Service::stop_reading() {
 
 void Service::close() {
   is_running_ = false;
+  is_closed_ = true;
   for (Link& link : links_) link.socket->close();
 }
 
@@ -207,7 +208,7 @@ void Service::publish(const std::vector<LeaseChange>& changes) {
     if (change.event.kind == LeaseEventKind::declined) {
       host_.options.log.warning("address declined: somebody else uses it", fields_of(change.event.lease));
     }
-    if (host_.options.on_event6) host_.options.on_event6(change.event);
+    if (host_.options.on_event6 && !is_closed_) host_.options.on_event6(change.event);
   }
 }
 
