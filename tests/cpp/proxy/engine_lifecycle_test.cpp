@@ -11,7 +11,6 @@
 #include <ctime>
 
 #include "proxy/proxy_test.hpp"
-#include "support/sanitizer.hpp"
 
 namespace hcpnet::proxy {
 namespace {
@@ -303,7 +302,6 @@ std::chrono::nanoseconds cpu_time() {
 }
 
 TEST_F(LifecycleTest, WithoutDescriptorsItLeavesTheProcessorAlone) {  // PXY-17, the share of the processor
-  if (test::kHasSanitizer) GTEST_SKIP() << "a share of the processor says nothing under a sanitizer";
   in_child([this] {
     auto with = options();
     with.clock = &system_clock();
