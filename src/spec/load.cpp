@@ -168,8 +168,21 @@ text::Parsed read_source(const SourceText& source, const LoadLimits& limits) {
   // Standard input has no name to tell; no YAML file of ours begins with a brace, and kubectl takes one that does for
   // JSON too.
   const bool piped_json = source.name == "-" && first != std::string::npos && source.text[first] == '{';
-  return source.name.ends_with(".json") || piped_json ? text::parse_json(source.name, source.text, limits)
-                                                      : text::parse_yaml(source.name, source.text, limits);
+  text::Parsed parsed = source.name.ends_with(".json") || piped_json
+                            ? text::parse_json(source.name, source.text, limits)
+                            : text::parse_yaml(source.name, source.text, limits);
+  const auto is_empty = [](const Value& document) { return document.type == ValueType::null; };
+  if (parsed.complete && std::ranges::all_of(parsed.documents, is_empty))
+    parsed.problems.add({.severity = Severity::error,
+                         .file = source.name,
+                         .line = 1,
+                         .column = 1,
+                         .path = {},
+                         .code = std::string(code::no_documents),
+                         .message = "the file holds no document",
+                         .found = {},
+                         .expected = {}});
+  return parsed;
 }
 
 SpecSet load(const std::vector<SourceText>& sources, const LoadLimits& limits, KindSet kinds) {
@@ -179,22 +192,10 @@ SpecSet load(const std::vector<SourceText>& sources, const LoadLimits& limits, K
     text::Parsed parsed = read_source(sources[i], limits);
     set.problems.append(std::move(parsed.problems));
     set.complete &= parsed.complete;
-    std::size_t documents = 0;
     for (Value& document : parsed.documents) {
       if (document.type == ValueType::null) continue;
-      ++documents;
       ObjectLoader(set, sources[i], i, kinds).load(std::make_shared<const Value>(std::move(document)), "", true);
     }
-    if (parsed.complete && documents == 0)
-      set.problems.add({.severity = Severity::error,
-                        .file = sources[i].name,
-                        .line = 1,
-                        .column = 1,
-                        .path = {},
-                        .code = std::string(code::no_documents),
-                        .message = "the file holds no document",
-                        .found = {},
-                        .expected = {}});
   }
   return set;
 }

@@ -275,7 +275,13 @@ class ServerRoutes {
     return proxy::ListenerKind::tls;
   }
 
-  static bool is_api_server(const spec::ValidProxyBackend& b) { return b.target_service == "kube-apiserver"; }
+  /// By its Service, or, where the target is an address or a Service of another name, by what clients call it.
+  static bool is_api_server(const spec::ValidProxyBackend& b) {
+    return b.target_service == "kube-apiserver" || std::ranges::any_of(b.hostnames, [&](const std::string& name) {
+             return is_kubernetes_name(name) || name.starts_with("kubernetes.") ||
+                    (b.target_port == kApiPort && (name.starts_with("api.") || name.starts_with("api-int.")));
+           });
+  }
   /// Under the names of the `kubernetes` Service alone an API server is not published.
   static bool is_published(const spec::ValidProxyBackend& b) {
     return is_api_server(b) && std::ranges::any_of(b.hostnames, [](const std::string& name) {

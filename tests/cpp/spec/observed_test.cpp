@@ -127,6 +127,15 @@ TEST(Observed, RefusesFilesThatCannotBeRead) {
   EXPECT_FALSE(load_observed({{"o.yaml", "a: 'b"}}, {}, warnings).has_value());
   EXPECT_FALSE(load_observed({{"o.yaml", "just a word\n"}}, {}, warnings).has_value());
   EXPECT_FALSE(load_observed({}, {{"e.yaml", "[a]\n"}}, warnings).has_value());
+  // What a command leaves of the file that it was to write, when it fails.
+  for (const char* nothing : {"", "\n", "# nothing\n", "---\n"}) {
+    const auto objects = load_observed({{"o.yaml", nothing}}, {}, warnings);
+    const auto endpoints = load_observed({}, {{"e.yaml", nothing}}, warnings);
+    ASSERT_TRUE(objects.has_error() && endpoints.has_error()) << nothing;
+    EXPECT_EQ(objects.error().begin()->code, "no-documents");
+    EXPECT_EQ(endpoints.error().begin()->code, "no-documents");
+  }
+  EXPECT_TRUE(load_observed({{"o.yaml", "{apiVersion: v1, kind: List, items: []}"}}, {{"e.yaml", "{}"}}, warnings));
 }
 
 TEST(EndpointMap, ReplacesWhatSlicesSay) {

@@ -215,6 +215,29 @@ TEST(StackConfig, ServesSingleServers) {
   EXPECT_EQ(config.dns.at(0).config.forwarding.upstreams.at(0).to_string(), "198.51.100.53:53");
 }
 
+TEST(StackConfig, KnowsAnApiServerByItsNamesWhereItsTargetIsAnAddress) {
+  const StackConfig config = make({{"single.yaml", R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: ProxyServer
+metadata: {name: p, namespace: "n"}
+spec:
+  networkConfig: {serverIP: 192.0.2.9}
+  backends:
+  - {name: blue-api, hostname: api.blue.example.com, port: 6443, targetService: 198.51.100.20, targetPort: 6443, targetNamespace: hcp-blue}
+  - {name: red-api, hostname: api.red.example.com, port: 6443, targetService: 198.51.100.21, targetPort: 6443, targetNamespace: hcp-red}
+  - {name: red-oauth, hostname: oauth.red.example.com, port: 6443, targetService: 198.51.100.22, targetPort: 6443, targetNamespace: hcp-red}
+  - {name: blue-kubernetes, hostname: kubernetes, port: 6443, targetService: 198.51.100.20, targetPort: 6443, targetNamespace: hcp-blue, sourcePrefixRanges: [192.0.2.101/32]}
+  - {name: red-kubernetes, hostname: kubernetes, port: 6443, targetService: kas-of-red, targetPort: 6443, targetNamespace: hcp-red, sourcePrefixRanges: [192.0.2.111/32]}
+  - {name: blue-alias, hostname: kubernetes.default.svc, port: 443, targetService: 198.51.100.20, targetPort: 6443, targetNamespace: hcp-blue, sourcePrefixRanges: [192.0.2.101/32]}
+)"}},
+                                  {});
+  EXPECT_EQ(route(config, "", 6443, "192.0.2.101"), "blue-kubernetes -> 198.51.100.20:6443");
+  EXPECT_EQ(route(config, "", 6443, "192.0.2.111"), "red-kubernetes -> kas-of-red.hcp-red.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "", 6443, "192.0.2.140"), "closed: source_not_allowed") << "there are two of them";
+  EXPECT_EQ(route(config, "oauth.red.example.com", 6443, "192.0.2.140"), "red-oauth -> 198.51.100.22:6443");
+  EXPECT_EQ(route(config, "", 443, "192.0.2.101"), "closed: no_match") << "an alias does not publish the API";
+}
+
 TEST(StackConfig, PublishesRecordsAndPointersOfAPolicy) {
   const StackConfig config = make({{"single.yaml", std::string(kSingleServers) + R"(---
 apiVersion: hcpnet.io/v1alpha1
