@@ -54,7 +54,7 @@ class Validator {
       FormatChecker checker(subject);
       Kind copy = value;  // a visitor takes what it may fill; this one fills nothing
       describe(checker, copy);
-      if (!subject.is_good(kName) || !subject.is_good("/metadata/namespace")) continue;
+      if (!subject.has_identity()) continue;
       const auto [first, is_new] = seen.emplace(value.metadata.key(), &subject);
       if (!is_new)
         subject.error(code::duplicate_object, kName,
@@ -73,10 +73,13 @@ class Validator {
       check_clusters(infra, group.empty() ? std::vector<Examined<InfraClusterAttachment>*>{} : group.mapped());
     }
     if (!set_.complete) return;
-    for (const auto& [infra, attachments] : by_infra)
+    for (const auto& [infra, attachments] : by_infra) {
+      const InfraClusterAttachment& first = attachments.front()->value;
+      if (may_hold(infras_, first.metadata.namespace_, first.infra_name)) continue;
       for (auto* attachment : attachments)
         attachment->subject.warning(code::bad_reference, "/spec/infraRef/name",
                                     "Infra " + infra + " is not in these files, so this cluster is not served");
+    }
   }
 
   const SpecSet& set_;

@@ -211,6 +211,12 @@ TEST(Validate, HoldsTheRulesOfTheStructuredNetwork) {
               ElementsAre("bad-combination" + at + "routeAdvertisementsRef"));
   EXPECT_THAT(network(cudn + "role: Secondary\n    topology: Layer2"),
               ElementsAre("bad-combination" + at + "topology"));
+  // A value that is wrong takes no part: y is no string to every reader, and nobody knows what "false" was to mean.
+  EXPECT_THAT(network("attachment: {kind: ClusterUserDefinedNetwork, name: v, namespace: y}"),
+              ElementsAre("wrong-type" + at + "attachment/namespace"));
+  std::string quoted = test::infra_text("yard", cudn + "ipam: OVNKubernetes");
+  quoted.replace(quoted.find("dhcp: {"), 7, "dhcp: {enabled: \"false\", ");
+  EXPECT_THAT(test::errors(quoted), ElementsAre("wrong-type /spec/infraComponents/dhcp/enabled"));
 }
 
 TEST(Validate, SettlesInfrasThatMeet) {
@@ -373,6 +379,10 @@ TEST(Decision, AnAttachmentOfAnInfraElsewhereIsWarnedOf) {
   const auto result = check({{"a.yaml", "a: 'b"}, {"b.yaml", test::attachment_text("blue")}});
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().warning_count(), 0u);
+  // Nor when the Infra is there and its name cannot be read.
+  const auto nameless = check({{"f.yaml", test::infra_text("[yard]") + test::attachment_text("blue")}});
+  ASSERT_FALSE(nameless.has_value());
+  EXPECT_EQ(nameless.error().warning_count(), 0u) << nameless.error().to_string();
 }
 
 TEST(Decision, AHostedClusterIsAttachedToAnInfraOnce) {
