@@ -101,6 +101,12 @@ std::optional<Complaint> check_image(std::string_view text) {
   return {};
 }
 
+/// Digits and one of s, m, h, however long.
+bool has_simple_form(std::string_view duration) {
+  return duration.size() >= 2 && duration.find_first_not_of("0123456789") == duration.size() - 1 &&
+         std::string_view("smh").find(duration.back()) != std::string_view::npos;
+}
+
 }  // namespace
 
 bool is_multicast(const IpAddress& address) {
@@ -219,6 +225,9 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
                        "a duration such as 1h, 90s or 1h30m"};
     case Format::simple_duration:
       if (parse_simple_duration(text)) return {};
+      if (has_simple_form(text))
+        return Complaint{code::bad_duration, "this is too long; at most 4294967294 seconds are allowed",
+                         "up to 4294967294s, 71582788m or 1193046h"};
       return Complaint{code::bad_duration, "this takes one number and one unit of s, m, h",
                        "a duration such as 30s or 5m"};
     case Format::mac:

@@ -325,6 +325,24 @@ TEST(Decision, AnInfrasServerAddressHasNoPrefixLength) {
   EXPECT_THAT(test::errors(text), ElementsAre("bad-address /spec/infraComponents/proxy/serverIP"));
 }
 
+TEST(Decision, ADurationThatIsTooLongIsToldTheLimit) {
+  const auto found = [](const std::string& field) {
+    return check({{"f.yaml", std::string(test::kOooi) +
+                                 "kind: DNSServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: 192.0.2.3, "
+                                 "proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com, " +
+                                 field + "}\n"}});
+  };
+  for (const char* good : {"cacheTTL: 0s", "cacheTTL: 4294967294s", "cacheTTL: 1193046h", "reloadInterval: 71582788m"})
+    EXPECT_TRUE(found(good).has_value()) << good;
+  for (const char* bad : {"cacheTTL: 4294967295s", "cacheTTL: 9999999h", "reloadInterval: 71582789m",
+                          "cacheTTL: 99999999999999999999s"}) {
+    const auto result = found(bad);
+    ASSERT_TRUE(result.has_error()) << bad;
+    EXPECT_THAT(result.error().items().front().message, testing::HasSubstr("at most 4294967294 seconds")) << bad;
+  }
+  EXPECT_THAT(found("cacheTTL: 1m30s").error().items().front().message, testing::HasSubstr("one unit of s, m, h"));
+}
+
 TEST(Decision, AnOptionValueThatDoesNotFitItsCodeIsAnErrorAtItsLine) {
   const auto result = check({{"s.yaml", R"(apiVersion: hostedcluster.densityops.com/v1alpha1
 kind: DHCPServer
