@@ -25,7 +25,7 @@ enum class Format : std::uint8_t {
   node_address,      ///< such a host name, or an address of either family
   domain_or_empty,   ///< a host name, or no text
   ipv4,
-  ipv4_with_length,  ///< an IPv4 address, with or without "/" and a prefix length
+  ipv4_with_length,  ///< an IPv4 address, with or without "/" and a prefix length of 1 to 32
   ipv4_cidr,
   cidr,             ///< a network of either family
   pool,             ///< "first-last" or "network/prefix", IPv4

@@ -33,6 +33,7 @@ template <class Kind>
 
 void check_infra(Examined<Infra>& infra);
 void check_dhcp_server(Examined<DHCPServer>& server);
+void check_dns_server(Examined<DNSServer>& server);
 void check_proxy_server(Examined<ProxyServer>& server);
 
 /// `/spec/options` of a DHCPServer or a DHCPPolicy: each code once, and each value as its code has it.

@@ -33,6 +33,7 @@ class Validator {
     for (auto& infra : infras_) check_infra(infra);
     for (auto& attachment : attachments_) check_attachment(attachment);
     for (auto& server : dhcp_servers_) check_dhcp_server(server);
+    for (auto& server : dns_servers_) check_dns_server(server);
     for (auto& server : proxy_servers_) check_proxy_server(server);
     check_attachments();
     const PolicyTargets servers{infras_, dhcp_servers_, dns_servers_, proxy_servers_};

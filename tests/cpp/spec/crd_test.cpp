@@ -214,7 +214,15 @@ std::vector<Stricter> stricter_rules() {
           {"dnsservers/spec/cacheTTL: stricter here, at most 4294967294 seconds", "DNSServer",
            dns + "cacheTTL: 4294967295s", "bad-duration /spec/cacheTTL"},
           {"dnsservers/spec/reloadInterval: stricter here, at most 4294967294 seconds", "DNSServer",
-           dns + "reloadInterval: 9999999h", "bad-duration /spec/reloadInterval"}};
+           dns + "reloadInterval: 9999999h", "bad-duration /spec/reloadInterval"},
+          {"dnsservers/spec/networkConfig/serverIP: stricter here, with a length a host of that network", "DNSServer",
+           "networkConfig: {serverIP: 192.0.2.255/24, proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com",
+           "address-reserved /spec/networkConfig/serverIP"},
+          {"proxyservers/spec/networkConfig/serverIP: stricter here, with a length a host of that network",
+           "ProxyServer",
+           "networkConfig: {serverIP: 192.0.2.0/24}, backends: [{name: a, hostname: a.example.com, port: 443, "
+           "targetService: svc, targetPort: 443, targetNamespace: ns}]",
+           "address-reserved /spec/networkConfig/serverIP"}};
 }
 
 /// The list of docs/spec.md, section "Differences from the CRDs".

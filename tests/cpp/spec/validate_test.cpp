@@ -325,6 +325,36 @@ TEST(Decision, AnInfrasServerAddressHasNoPrefixLength) {
   EXPECT_THAT(test::errors(text), ElementsAre("bad-address /spec/infraComponents/proxy/serverIP"));
 }
 
+TEST(Decision, AServersAddressIsAHostOfTheNetworkThatItsLengthMakes) {
+  const auto dns = [](const std::string& address) {
+    return std::string(test::kOooi) + "kind: DNSServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: " +
+           address + ", proxyIP: 198.51.100.4}, hostedClusterDomain: a.example.com}\n";
+  };
+  const auto proxy = [](const std::string& address) {
+    return std::string(test::kOooi) + "kind: ProxyServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: " +
+           address +
+           "}, backends: [{name: a, hostname: a.example.com, port: 443, targetService: svc, targetPort: 443, "
+           "targetNamespace: ns}]}\n";
+  };
+  const std::string at = " /spec/networkConfig/serverIP";
+  for (const char* good :
+       {"192.0.2.4", "192.0.2.0", "192.0.2.4/24", "192.0.3.0/23", "192.0.2.4/31", "192.0.2.4/32", "192.0.2.4/1"}) {
+    EXPECT_THAT(test::errors(dns(good)), IsEmpty()) << good;
+    EXPECT_THAT(test::errors(proxy(good)), IsEmpty()) << good;
+  }
+  for (const char* reserved : {"192.0.2.0/24", "192.0.2.255/24", "192.0.2.7/29", "128.0.0.0/1"}) {
+    EXPECT_THAT(test::errors(dns(reserved)), ElementsAre("address-reserved" + at)) << reserved;
+    EXPECT_THAT(test::errors(proxy(reserved)), ElementsAre("address-reserved" + at)) << reserved;
+  }
+  for (const char* length : {"/0", "/33", "/99", "/024", "/"}) {
+    const auto result = check({{"f.yaml", proxy(std::string("192.0.2.4") + length)}});
+    ASSERT_TRUE(result.has_error()) << length;
+    ASSERT_EQ(result.error().error_count(), 1u) << result.error().to_string();
+    EXPECT_EQ(result.error().items().front().code, "bad-address") << length;
+    EXPECT_THAT(result.error().items().front().message, testing::HasSubstr("the prefix length")) << length;
+  }
+}
+
 TEST(Decision, ADurationThatIsTooLongIsToldTheLimit) {
   const auto found = [](const std::string& field) {
     return check({{"f.yaml", std::string(test::kOooi) +
