@@ -64,7 +64,8 @@ void check_structured(Subject& subject, const Infra& infra) {
     if (subject.is_good(pointer)) subject.error(code::bad_combination, pointer, message);
   };
   const bool cudn = network.attachment->kind == AttachmentKind::cluster_user_defined_network;
-  if (cudn && !network.attachment->namespace_ && subject.is_good(kNetwork + "/attachment/kind"))
+  if (cudn && !network.attachment->namespace_ && subject.is_good(kNetwork + "/attachment/kind") &&
+      subject.is_good(kNetwork + "/attachment/namespace"))
     subject.missing(kNetwork + "/attachment/namespace",
                     "a ClusterUserDefinedNetwork needs the namespace of its network attachment");
   if (!subject.is_good(kNetwork + "/attachment/kind")) return;
@@ -85,8 +86,9 @@ void check_structured(Subject& subject, const Infra& infra) {
   if (network.role == Role::secondary && cudn && network.topology && network.topology != Topology::localnet)
     refuse("topology", "a secondary ClusterUserDefinedNetwork is Localnet");
 
-  const bool serves_dhcp = infra.dhcp && infra.dhcp->enabled && subject.is_good(kDhcp);
-  if (network.ipam == Ipam::dhcp && !serves_dhcp && subject.is_good(kDhcp))
+  if (!subject.is_good(kDhcp + "/enabled")) return;
+  const bool serves_dhcp = infra.dhcp && infra.dhcp->enabled;
+  if (network.ipam == Ipam::dhcp && !serves_dhcp)
     refuse("ipam", "with DHCP here the dhcp component has to be enabled");
   if (network.ipam && network.ipam != Ipam::dhcp && serves_dhcp)
     refuse("ipam", "the dhcp component is enabled, so addresses come from DHCP");
