@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dhcp6/server_id.hpp"
+#include "runtime/error_text.hpp"
 
 namespace hcpnet::dhcp6 {
 namespace {
@@ -154,7 +155,8 @@ void Service::check_interface(std::size_t index) {
     wait(index);
   } catch (const boost::system::system_error& error) {
     if (!link.is_lost)
-      host_.options.log.error("interface lost for DHCPv6", {{"subnet", subnet.name}, {"reason", error.what()}});
+      host_.options.log.error("interface lost for DHCPv6",
+                              {{"subnet", subnet.name}, {"reason", runtime::error_text(error)}});
     link.is_lost = true;
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ra/socket.hpp"
+#include "runtime/error_text.hpp"
 #include "runtime/timer_queue.hpp"
 
 namespace hcpnet::ra {
@@ -125,7 +126,8 @@ bool Server::Impl::refresh(const std::shared_ptr<Link>& link) {
     return true;
   } catch (const boost::system::system_error& error) {
     if (!link->is_lost)
-      options.log.error("no router advertisements", {{"subnet", link->network.name}, {"reason", error.what()}});
+      options.log.error("no router advertisements",
+                        {{"subnet", link->network.name}, {"reason", runtime::error_text(error)}});
     link->is_lost = true;
     return false;
   }

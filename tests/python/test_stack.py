@@ -225,6 +225,7 @@ def test_a_taken_port_is_an_os_error_that_names_it(vlan: Vlan) -> None:
         with pytest.raises(OSError, match=r"127\.81\.1\.4") as error:
             stack.start()
         assert error.value.errno == errno.EADDRINUSE
+        assert str(error.value).endswith(": Address already in use"), "and nothing about our source"
         assert not stack.is_running
 
 
