@@ -227,6 +227,8 @@ def test_a_taken_port_is_an_os_error_that_names_it(vlan: Vlan) -> None:
         assert error.value.errno == errno.EADDRINUSE
         assert str(error.value).endswith(": Address already in use"), "and nothing about our source"
         assert not stack.is_running
+    with stack:
+        assert stack.is_running
 
 
 def test_a_wrong_set_does_not_start(vlan: Vlan) -> None:

@@ -190,6 +190,8 @@ void bind_stack_class(py::module_& m) {
           py::arg("kind"), py::arg("error"), py::arg("traceback"))
       .def("start", &StackOwner::start, R"doc(Read, check and bind everything, then serve; all or nothing.
 
+After a SpecError or an OSError nothing is left open, and it may be called again.
+
 Raises:
     SpecError: the set is wrong.
     OSError: a socket can't be bound or the state folder can't be used.

@@ -158,6 +158,29 @@ TEST_F(StackTest, FailsBeforeServingWhenASocketIsTaken) {
   EXPECT_FALSE(stack.is_running());
 }
 
+TEST_F(StackTest, StartsOnceThePortIsFree) {
+  asio::io_context io;
+  asio::ip::tcp::acceptor taken(io, {asio::ip::make_address("127.0.0.1"), 0});
+  StackOptions o = options();
+  o.admin_socket = (folder / "admin.sock").string();
+  o.observe = Endpoint{Ipv4(127, 0, 0, 1), taken.local_endpoint().port()};  // opened when all else is
+  Stack stack(o);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THROW(stack.start(), boost::system::system_error);
+    EXPECT_FALSE(stack.is_running());
+    EXPECT_TRUE(stack.listeners().empty());
+  }
+  taken.close();
+  stack.start();
+  EXPECT_TRUE(stack.troubles().empty());
+  unsigned rcode = 99;
+  EXPECT_EQ(ask(bound(stack, "dns", 53), "api.blue.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+  EXPECT_NE(http(o.admin_socket, "GET /readyz").find("200 OK"), std::string::npos);
+  EXPECT_THROW(stack.start(), std::logic_error);
+  stack.stop();
+  EXPECT_THROW(stack.start(), std::logic_error);
+}
+
 TEST_F(StackTest, FailsWithEveryProblemOfTheFiles) {
   write("kind: Infra\n");
   Stack stack(options());
