@@ -237,6 +237,12 @@ def test_a_wrong_set_does_not_start(vlan: Vlan) -> None:
         pass
 
 
+def test_a_set_that_serves_nothing_does_not_start() -> None:
+    with pytest.raises(hcpnet.SpecError) as error, hcpnet.Stack():
+        pass
+    assert [d.code for d in error.value.diagnostics] == ["nothing-to-serve"]
+
+
 def test_observes_on_request(vlan: Vlan) -> None:
     with hcpnet.Stack(**vlan.options(), observe=hcpnet.Endpoint("127.0.0.1", 0)) as stack:
         [listener] = [one for one in stack.listeners() if one.service == "observe"]

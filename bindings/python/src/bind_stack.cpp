@@ -193,7 +193,7 @@ void bind_stack_class(py::module_& m) {
 After a SpecError or an OSError nothing is left open, and it may be called again.
 
 Raises:
-    SpecError: the set is wrong.
+    SpecError: the set is wrong or has nothing to serve.
     OSError: a socket can't be bound or the state folder can't be used.
     Error: it runs already, or was stopped.)doc")
       .def("stop", &StackOwner::stop,

@@ -187,6 +187,36 @@ TEST_F(StackTest, FailsWithEveryProblemOfTheFiles) {
   EXPECT_THROW(stack.start(), SpecError);
 }
 
+TEST_F(StackTest, NeedsSomethingToServe) {
+  const auto refusal = [](const StackOptions& o) {
+    try {
+      Stack(o).start();
+    } catch (const SpecError& e) {
+      return e.diagnostics().to_string();
+    }
+    return std::string("it runs");
+  };
+  const std::string all = "the set has no DHCP, no DNS, no proxy";
+  EXPECT_NE(refusal({}).find(all), std::string::npos) << refusal({});
+  StackOptions none = options();
+  none.serve = {.dhcp = false, .dns = false, .proxy = false};
+  EXPECT_NE(refusal(none).find("[nothing-to-serve]"), std::string::npos) << refusal(none);
+
+  Stack stack(options());
+  stack.start();
+  const std::string text = spec_text("blue", 1);
+  write(text.substr(0, text.find("  infraComponents")));
+  const auto refused = stack.reload();
+  ASSERT_TRUE(refused.has_error());
+  EXPECT_NE(Diagnostics(refused.error()).to_string().find("[nothing-to-serve]"), std::string::npos);
+  unsigned rcode = 99;
+  EXPECT_EQ(ask(bound(stack, "dns", 53), "api.blue.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+  stack.stop();
+  const std::string why = refusal(options());
+  EXPECT_NE(why.find("[no-component]"), std::string::npos) << why;
+  EXPECT_NE(why.find(all), std::string::npos) << why;
+}
+
 TEST_F(StackTest, KeepsTheOldStateWhenTheNewFileIsWrong) {
   std::vector<StackEvent> events;
   StackOptions o = options();
