@@ -61,7 +61,10 @@ Result<StackConfig, Diagnostics> make_served_config(const CheckedFiles& checked,
                                                     const Surroundings& surroundings) {
   auto config = make_stack_config(checked.set, checked.observed, surroundings);
   if (!config) return config;
-  if (!serve.dhcp) config->dhcp = {};
+  if (!serve.dhcp) {
+    config->dhcp = {};
+    config->advertisements.clear();  // they are those of its networks
+  }
   if (!serve.dns) {
     config->dns.clear();
     config->proxies_by_dns.clear();

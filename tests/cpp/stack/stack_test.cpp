@@ -217,6 +217,30 @@ TEST_F(StackTest, NeedsSomethingToServe) {
   EXPECT_NE(why.find(all), std::string::npos) << why;
 }
 
+TEST_F(StackTest, AdvertisesNothingWhereAnotherProcessHasDhcp) {
+  write(spec_text("blue", 1) + R"(---
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DHCPServer
+metadata: {name: elsewhere, namespace: hcp}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, serverIP: 192.0.2.2}
+  leaseConfig: {rangeStart: 192.0.2.100, rangeEnd: 192.0.2.149}
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DHCPPolicy
+metadata: {name: elsewhere, namespace: hcp}
+spec:
+  targetRef: {kind: DHCPServer, name: elsewhere}
+  ipv6: {cidr: "2001:db8::/64", rangeStart: "2001:db8::10", rangeEnd: "2001:db8::1f"}
+  routerAdvertisement: {}
+)");
+  StackOptions o = options();
+  o.serve.dhcp = false;
+  Stack stack(o);
+  stack.start();  // no interface here has 192.0.2.2
+  EXPECT_TRUE(stack.is_running());
+}
+
 TEST_F(StackTest, KeepsTheOldStateWhenTheNewFileIsWrong) {
   std::vector<StackEvent> events;
   StackOptions o = options();
