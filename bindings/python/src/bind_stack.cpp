@@ -170,7 +170,7 @@ Args:
         and port; None: the system's resolver. Nothing is served while it runs, so it must not wait for anything. What it
         returns is used for the Resolution's time to live, or for 30 seconds; nothing, or an exception, is a failed look-up.
 Raises:
-    ValueError: an address is none.)doc";
+    ValueError: an address is none, or a text has no form in UTF-8.)doc";
 
 void bind_stack_class(py::module_& m) {
   py::class_<StackOwner>(m, "Stack", kStackDoc)
