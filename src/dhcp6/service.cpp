@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dhcp6/server_id.hpp"
+#include "runtime/error_text.hpp"
 
 namespace hcpnet::dhcp6 {
 namespace {
@@ -157,7 +158,8 @@ void Service::check_interface(std::size_t index) {
     // That no list is to be had (for want of descriptors) says nothing of an interface whose socket works.
     if (!link.is_lost && error.code() != boost::system::errc::address_not_available) return;
     if (!was_lost)
-      host_.options.log.error("interface lost for DHCPv6", {{"subnet", subnet.name}, {"reason", error.what()}});
+      host_.options.log.error("interface lost for DHCPv6",
+                              {{"subnet", subnet.name}, {"reason", runtime::error_text(error)}});
     link.is_lost = true;
   }
 }
