@@ -143,7 +143,7 @@ void read_attachments(const std::vector<ObservedObject>& attachments, const std:
   }
 }
 
-/// Who has the address in the Infra; empty when nobody has.
+/// Who has the address in this Infra; empty when nobody has.
 std::string owner_in(const ValidInfra& infra, Ipv4 address) {
   if (infra.gateway == address) return "the gateway";
   if (infra.dhcp && infra.dhcp->server_ip == address) return "the DHCP server";
@@ -155,8 +155,15 @@ std::string owner_in(const ValidInfra& infra, Ipv4 address) {
   return {};
 }
 
+/// Who has it in the set, seen from `here`.
+std::string owner_of(const ValidSet& set, const ValidInfra& here, Ipv4 address) {
+  for (const ValidInfra& infra : set.infras)
+    if (const std::string owner = owner_in(infra, address); !owner.empty())
+      return &infra == &here ? owner : owner + " of Infra " + infra.metadata.key();
+  return {};
+}
+
 void apply_to(const ValidSet& set, ValidInfra& infra, const Observed& observed, Diagnostics& warnings) {
-  for (ValidCluster& cluster : infra.clusters) cluster.apps_vip.reset();
   for (ValidCluster& cluster : infra.clusters) {
     if (!cluster.apps_pool) continue;
     std::optional<Ipv4> vip;
@@ -170,7 +177,7 @@ void apply_to(const ValidSet& set, ValidInfra& infra, const Observed& observed, 
         vip = parse_ipv4(*attachment->observed_apps_ip);
     }
     if (!vip) continue;
-    const std::string owner = owner_in(infra, *vip);
+    const std::string owner = owner_of(set, infra, *vip);
     if (owner.empty()) {
       cluster.apps_vip = vip;
       continue;
@@ -210,6 +217,8 @@ Result<Observed, Diagnostics> load_observed(const std::vector<SourceText>& objec
 }
 
 void apply_observed(ValidSet& set, const Observed& observed) {
+  for (ValidInfra& infra : set.infras)
+    for (ValidCluster& cluster : infra.clusters) cluster.apps_vip.reset();
   for (ValidInfra& infra : set.infras) apply_to(set, infra, observed, set.warnings);
 }
 

@@ -62,8 +62,8 @@ inline constexpr LoadLimits kObservedLimits{.max_file_bytes = 64 * 1024 * 1024, 
                                                           const LoadLimits& limits = kObservedLimits);
 
 /// Gives each cluster of the set the address of its apps load balancer (ValidCluster::apps_vip), as observed. One that
-/// belongs to something else already (the gateway, a server, the DHCP range, an earlier cluster) is not used;
-/// `set.warnings` says so.
+/// belongs to something else already (the gateway, a server, the DHCP range, an earlier cluster, of any Infra of the
+/// set) is not used; `set.warnings` says so.
 void apply_observed(ValidSet& set, const Observed& observed);
 
 }  // namespace hcpnet::spec

@@ -215,14 +215,31 @@ TEST(ApplyObserved, DoesNotUseAnAddressThatBelongsToSomethingElse) {
   EXPECT_EQ(set.infras.at(0).clusters.at(1).apps_vip, std::nullopt);
 }
 
+TEST(ApplyObserved, DoesNotUseAnAddressOfAnotherInfra) {
+  const std::string sets = test::infra_text() + test::attachment_text("blue", kIngress + "192.0.2.200-192.0.2.204}}\n") +
+                           test::infra_text("field", "", "198.51.100.") +
+                           test::attachment_text("red", kIngress + "198.51.100.210-198.51.100.214}}\n", "field");
+  for (const Ipv4 taken : {Ipv4(192, 0, 2, 4), Ipv4(192, 0, 2, 120), Ipv4(192, 0, 2, 200)}) {
+    ValidSet set = test::valid(sets);
+    Observed observed;
+    observed.apps_addresses = {{"hcp/blue", Ipv4(192, 0, 2, 200)}, {"hcp/red", taken}};
+    apply_observed(set, observed);
+    EXPECT_EQ(set.infras.at(0).clusters.at(0).apps_vip, Ipv4(192, 0, 2, 200));
+    EXPECT_EQ(set.infras.at(1).clusters.at(0).apps_vip, std::nullopt) << taken.to_string();
+    ASSERT_EQ(set.warnings.items().size(), 1u);
+    EXPECT_EQ(set.warnings.items()[0].code, "vip-unusable");
+    EXPECT_THAT(set.warnings.items()[0].message, HasSubstr("of Infra hcp/yard"));
+  }
+}
+
 // --- who wins
 
 /// An observed attachment; `created` is the day of January.
 std::string attachment(const std::string& name, const std::string& created, const std::string& domain,
-                       const std::string& pool, const std::string& address) {
+                       const std::string& pool, const std::string& address, const std::string& infra = "v") {
   return "---\napiVersion: hostedcluster.densityops.com/v1alpha1\nkind: InfraClusterAttachment\nmetadata: {name: " +
          name + ", namespace: hcp, creationTimestamp: \"2026-01-" + created +
-         "T00:00:00Z\"}\nspec:\n  infraRef: {name: v}\n" + "  hostedClusterRef: {name: " + name +
+         "T00:00:00Z\"}\nspec:\n  infraRef: {name: " + infra + "}\n  hostedClusterRef: {name: " + name +
          ", namespace: hcp}\n  dns: {clusterName: " + domain.substr(0, domain.find('.')) +
          ", baseDomain: " + domain.substr(domain.find('.') + 1) +
          "}\n  appsIngress: {enabled: true, metallb: {ipAddressPoolRange: " + pool +
@@ -248,6 +265,15 @@ TEST(Observed, TheOlderAttachmentKeepsDomainAndPool) {
   EXPECT_THAT(told, ElementsAre("8 claim-lost /spec/dns/clusterName", "18 claim-lost /spec/dns/clusterName",
                                 "28 claim-lost /spec/dns/clusterName",
                                 "39 claim-lost /spec/appsIngress/metallb/ipAddressPoolRange"));
+}
+
+TEST(Observed, TheOlderAttachmentKeepsItsPoolFromThatOfAnotherInfra) {
+  const Reading reading =
+      read(attachment("young", "03", "red.example.com", "192.0.2.204-192.0.2.210", "192.0.2.210", "w") +
+           attachment("old", "02", "blue.example.com", "192.0.2.200-192.0.2.204", "192.0.2.200"));
+  EXPECT_THAT(reading.observed.apps_addresses, ElementsAre(Pair("hcp/old", Ipv4(192, 0, 2, 200))));
+  ASSERT_EQ(reading.warnings.warning_count(), 1u) << reading.warnings.to_string();
+  EXPECT_EQ(reading.warnings.items().front().path, "/spec/appsIngress/metallb/ipAddressPoolRange");
 }
 
 TEST(Observed, TheOlderInfraKeepsAServerAddress) {
