@@ -58,6 +58,47 @@ TEST(Observed, KnowsClusterAddressesButNotOfHeadlessServices) {
               ElementsAre(Pair("hcp-blue/kube-apiserver", Ipv4(172, 30, 0, 10))));
 }
 
+TEST(Observed, KnowsWhereAServiceIsReached) {
+  const Observed observed = read(R"(apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Service, metadata: {name: inner, namespace: p}, spec: {clusterIP: 172.30.0.7, clusterIPs: [172.30.0.7, "fd02::7"]}}
+- {apiVersion: v1, kind: Service, metadata: {name: six, namespace: p}, spec: {clusterIP: "fd02::8"}}
+- {apiVersion: v1, kind: Service, metadata: {name: lb, namespace: p}, spec: {clusterIP: 172.30.0.9}, status: {loadBalancer: {ingress: [{hostname: a.example.com}, {ip: 198.51.100.9}]}}}
+- {apiVersion: v1, kind: Service, metadata: {name: named, namespace: p}, spec: {clusterIP: 172.30.0.11}, status: {loadBalancer: {ingress: [{hostname: a.example.com}]}}}
+- {apiVersion: v1, kind: Service, metadata: {name: headless, namespace: p}, spec: {clusterIP: None}}
+- {apiVersion: v1, kind: Service, metadata: {name: external, namespace: p}, spec: {type: ExternalName, externalName: a.example.com}}
+- {apiVersion: v1, kind: Service, metadata: {name: sliced, namespace: p}, spec: {clusterIP: 172.30.0.12, ports: [{port: 443}, {name: b, port: 80}]}}
+- apiVersion: discovery.k8s.io/v1
+  kind: EndpointSlice
+  metadata: {name: sliced-x, namespace: p, labels: {kubernetes.io/service-name: sliced}}
+  addressType: IPv4
+  ports: [{port: 8443}]
+  endpoints: [{addresses: [10.128.0.9]}]
+- apiVersion: discovery.k8s.io/v1
+  kind: EndpointSlice
+  metadata: {name: inner-x, namespace: p, labels: {kubernetes.io/service-name: inner}}
+  addressType: IPv4
+  ports: [{port: 443}]
+  endpoints: [{addresses: [10.128.0.10], conditions: {ready: false}}]
+)",
+                                 "p/lb:443: []\n")
+                                .observed;
+  const auto of = [&](const std::string& service, std::uint16_t port) {
+    const auto known = observed.endpoints_of("p/" + service, port);
+    return known ? texts(*known) : std::vector<std::string>{"by name"};
+  };
+  EXPECT_THAT(of("inner", 443), ElementsAre("172.30.0.7:443")) << "nothing of its slice is ready";
+  EXPECT_THAT(of("six", 443), ElementsAre("[fd02::8]:443"));
+  EXPECT_THAT(of("lb", 6443), ElementsAre("198.51.100.9:6443"));
+  EXPECT_THAT(of("lb", 443), IsEmpty()) << "an endpoint map goes before all else";
+  EXPECT_THAT(of("named", 443), ElementsAre("172.30.0.11:443"));
+  for (const char* service : {"headless", "external", "unseen"})
+    EXPECT_THAT(of(service, 443), ElementsAre("by name")) << service;
+  EXPECT_THAT(of("sliced", 443), ElementsAre("10.128.0.9:8443"));
+  EXPECT_THAT(of("sliced", 80), ElementsAre("172.30.0.12:80"));
+}
+
 TEST(Observed, LetsTheOlderOneHaveAMacOrAnAddress) {
   const Reading reading = read_sample();
   EXPECT_THAT(reading.observed.mac_namespaces, UnorderedElementsAre(Pair(mac(1), "hcp-blue"), Pair(mac(2), "hcp-red")));

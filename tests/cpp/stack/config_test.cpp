@@ -498,6 +498,23 @@ TEST(StackConfig, AListOfNamesForAnAddressThatIsNotThereIsRefused) {
   EXPECT_TRUE(build("::ffff:172.16.0.9").has_value());
 }
 
+TEST(StackConfig, LeadsToTheAddressOfAServiceThatWasSeen) {
+  std::vector<spec::SourceText> objects = test::example_observed();
+  objects.push_back({"services.yaml", R"(apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Service, metadata: {name: kube-apiserver, namespace: hcp-blue}, spec: {clusterIP: 172.30.0.10, ports: [{port: 6443}]}}
+- {apiVersion: v1, kind: Service, metadata: {name: kube-apiserver, namespace: hcp-red}, spec: {clusterIP: 172.30.0.11}, status: {loadBalancer: {ingress: [{ip: 198.51.100.20}]}}}
+- {apiVersion: v1, kind: Service, metadata: {name: oauth-openshift, namespace: hcp-red}, spec: {clusterIP: None}}
+)"});
+  const StackConfig config = make(test::example_set(), objects);
+  const char* stranger = "192.0.2.140";
+  EXPECT_EQ(route(config, "api.blue.hc.example.com", 6443, stranger), "blue-kube-apiserver -> 172.30.0.10:6443");
+  EXPECT_EQ(route(config, "api.red.hc.example.com", 6443, stranger), "red-kube-apiserver -> 198.51.100.20:6443");
+  EXPECT_EQ(route(config, "oauth.red.hc.example.com", 443, stranger),
+            "red-oauth-openshift -> oauth-openshift.hcp-red.svc.cluster.local:6443");
+}
+
 TEST(StackConfig, TheEmbeddersEndpointsGoBeforeTheOthers) {
   Surroundings surroundings;
   surroundings.endpoints = {{"hcp-blue/kube-apiserver:6443", {{Ipv4(10, 0, 0, 1), 6443}}},
