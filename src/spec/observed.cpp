@@ -124,7 +124,7 @@ void read_machines(const std::vector<ObservedObject>& machines, Observed& observ
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       const auto address = parse_ip_address(string_of(addresses[i], "address"));
       const std::string pointer = text::child("/status/addresses", i) + "/address";
-      if (!address || string_of(addresses[i], "type") != "InternalIP") continue;
+      if (!address) continue;  // a name; which type an address has says nothing of the network that it is in
       if (claims.claim(*address, owner, address->to_string(), machine, pointer)) workers[owner].insert(*address);
     }
   }

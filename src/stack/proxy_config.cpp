@@ -396,14 +396,13 @@ void add_proxy(StackConfig& out, Diagnostics& problems, const Owner& owner, prox
                          std::move(workers), declared_at(owner.origin, owner.pointer)});
 }
 
-/// Only addresses of the VLAN count: what a Machine reports of other networks could be anybody's here.
 proxy::SourceClusters workers_of(const Inputs& in, const spec::ValidInfra& infra) {
   proxy::SourceClusters workers;
   for (const spec::ValidCluster& cluster : infra.clusters) {
     const auto addresses = in.observed.namespace_workers.find(cluster.control_plane_namespace);
     if (addresses == in.observed.namespace_workers.end()) continue;
     for (const IpAddress& address : addresses->second)
-      if (address.is_v4() && infra.cidr.contains(address.v4())) workers.emplace(address, cluster.hosted_cluster);
+      if (is_worker_address(infra, address)) workers.emplace(address, cluster.hosted_cluster);
   }
   return workers;
 }
