@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <hcpnet/spec/load.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,8 +47,12 @@ void check_ipv6_networks(std::vector<Examined<DHCPPolicy>>& policies);
 /// The attachments of one Infra, in the order of the text: against it and against each other.
 void check_clusters(Examined<Infra>& infra, const std::vector<Examined<InfraClusterAttachment>*>& attachments);
 void check_attachment(Examined<InfraClusterAttachment>& attachment);
-/// Infras against each other.
-void check_infras(std::vector<Examined<Infra>>& infras);
+/// The pool of an enabled apps ingress, and the domain, if nothing was said against them.
+[[nodiscard]] std::optional<Ipv4Range> pool_of(const Examined<InfraClusterAttachment>& attachment);
+[[nodiscard]] std::optional<std::string> domain_of(const Examined<InfraClusterAttachment>& attachment);
+/// Infras against each other, and the clusters of each against the other Infras and their clusters. Of Infras that have
+/// no other problem.
+void check_infras(std::vector<Examined<Infra>>& infras, std::vector<Examined<InfraClusterAttachment>>& attachments);
 
 /// True when the Infra names a cluster itself.
 [[nodiscard]] bool names_cluster(const Infra& infra);

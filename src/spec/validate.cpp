@@ -40,7 +40,7 @@ class Validator {
     check_policies(policies_, servers, set_.complete);
     check_published(policies_.dns, servers, attachments_);
     check_servers(servers);
-    check_infras(infras_);
+    check_infras(infras_, attachments_);
     for (auto& cluster : bootstrap_clusters_) check_bootstrap_cluster(cluster);
     check_hosted_clusters(hosted_clusters_);
   }

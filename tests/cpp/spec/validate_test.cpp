@@ -230,6 +230,9 @@ TEST(Validate, SettlesInfrasThatMeet) {
   EXPECT_THAT(test::errors(test::infra_text() + elsewhere), ElementsAre("networks-overlap /spec/networkConfig/cidr"))
       << "leases are kept by network";
   elsewhere.replace(elsewhere.find("192.0.2.0/24"), 12, "192.0.2.0/23");
+  EXPECT_THAT(test::errors(test::infra_text() + elsewhere),
+              ElementsAre("ranges-overlap /spec/infraComponents/dhcp/rangeStart"));
+  for (const char* end : {"192.0.2.100", "192.0.2.149"}) elsewhere[elsewhere.find(end) + 6] = '3';
   EXPECT_THAT(test::warnings(test::infra_text() + elsewhere), ElementsAre("networks-overlap /spec/networkConfig/cidr"));
   EXPECT_THAT(
       test::errors(test::infra_text() + test::infra_text("field")),
@@ -433,16 +436,16 @@ TEST(Decision, AnAttachmentOfAnInfraElsewhereIsWarnedOf) {
   EXPECT_EQ(nameless.error().warning_count(), 0u) << nameless.error().to_string();
 }
 
-TEST(Decision, AHostedClusterIsAttachedToAnInfraOnce) {
+TEST(Decision, AHostedClusterIsAttachedOnce) {
   std::string second = test::attachment_text("red");
   second.replace(second.find("hostedClusterRef: {name: red"), 28, "hostedClusterRef: {name: blue");
   EXPECT_THAT(test::errors(test::infra_text() + test::attachment_text("blue") + second),
               ElementsAre("duplicate-cluster /spec/hostedClusterRef/name"));
-  // Two Infras may serve one cluster: its workers may be on two networks.
+  // Nor to two of them.
   second.replace(second.find("infraRef: {name: yard}"), 22, "infraRef: {name: field}");
   EXPECT_THAT(test::errors(test::infra_text() + test::infra_text("field", "", "198.51.100.") +
                            test::attachment_text("blue") + second),
-              IsEmpty());
+              ElementsAre("duplicate-cluster /spec/hostedClusterRef/name"));
   // a.b and a-b have one control plane.
   std::string dotted = test::attachment_text("red");
   dotted.replace(dotted.find("hostedClusterRef: {name: red"), 28, "hostedClusterRef: {name: a.b");
