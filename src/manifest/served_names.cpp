@@ -147,8 +147,7 @@ class Comparison {
   /// As a backend for the Service has them.
   [[nodiscard]] std::vector<std::string> targets_of(const ServiceTarget& target) const {
     const auto known = observed_.endpoints_of(target.namespace_ + '/' + target.service, target.port);
-    if (!known)
-      return {target.service + '.' + target.namespace_ + ".svc.cluster.local:" + std::to_string(target.port)};
+    if (!known) return {target.service + '.' + target.namespace_ + ".svc.cluster.local:" + std::to_string(target.port)};
     std::vector<std::string> targets;
     for (const Endpoint& endpoint : *known) targets.push_back(endpoint.to_string());
     return targets;

@@ -142,8 +142,8 @@ void check_attachment(Attachment& attachment) {
 }
 
 void check_clusters(Examined<Infra>& infra, const std::vector<Attachment*>& attachments) {
-  const bool dns_enabled = infra.value.dns && infra.value.dns->enabled &&
-                           infra.subject.is_good("/spec/infraComponents/dns/enabled");
+  const bool dns_enabled =
+      infra.value.dns && infra.value.dns->enabled && infra.subject.is_good("/spec/infraComponents/dns/enabled");
   if (dns_enabled && (infra.value.dns->cluster_name || infra.value.dns->base_domain)) {
     for (Attachment* attachment : attachments)
       attachment->subject.error(code::mixed_forms, "/spec/infraRef/name",

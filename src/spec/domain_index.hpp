@@ -23,9 +23,7 @@ class DomainIndex {
 
  private:
   /// Written backwards with a dot behind it, a domain is the beginning of every domain below it.
-  static std::string backwards(const std::string& domain) {
-    return std::string(domain.rbegin(), domain.rend()) + '.';
-  }
+  static std::string backwards(const std::string& domain) { return std::string(domain.rbegin(), domain.rend()) + '.'; }
 
   std::map<std::string, const Owner*> owners_;
 };

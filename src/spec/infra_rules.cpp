@@ -87,8 +87,7 @@ void check_structured(Subject& subject, const Infra& infra) {
 
   if (!subject.is_good(kDhcp + "/enabled")) return;
   const bool serves_dhcp = infra.dhcp && infra.dhcp->enabled;
-  if (network.ipam == Ipam::dhcp && !serves_dhcp)
-    refuse("ipam", "with DHCP here the dhcp component has to be enabled");
+  if (network.ipam == Ipam::dhcp && !serves_dhcp) refuse("ipam", "with DHCP here the dhcp component has to be enabled");
   if (network.ipam && network.ipam != Ipam::dhcp && serves_dhcp)
     refuse("ipam", "the dhcp component is enabled, so addresses come from DHCP");
 }

@@ -63,9 +63,9 @@ void compare_ranges(Examined<Infra>& later, const Examined<Infra>& earlier) {
   if (!later.plan.range || !subject.is_good(kRangeStart)) return;
   const std::string taken = taken_by(earlier.plan, *later.plan.range);
   if (!taken.empty())
-    subject.error(code::ranges_overlap, kRangeStart,
-                  "no address is given out twice, and this range holds some of " + taken + " of " +
-                      named(earlier, kNetwork));
+    subject.error(
+        code::ranges_overlap, kRangeStart,
+        "no address is given out twice, and this range holds some of " + taken + " of " + named(earlier, kNetwork));
 }
 
 void check_networks(const std::vector<Examined<Infra>*>& infras) {
@@ -82,9 +82,8 @@ void check_networks(const std::vector<Examined<Infra>*>& infras) {
             code::networks_overlap, kCidr,
             named(other, kCidr) + " serves DHCP on this network, and one process cannot serve it for both");
       else if (!overlaps)
-        infra.subject.warning(
-            code::networks_overlap, kCidr,
-            named(other, kCidr) + " uses some of these addresses; only networks that never meet may");
+        infra.subject.warning(code::networks_overlap, kCidr,
+                              named(other, kCidr) + " uses some of these addresses; only networks that never meet may");
       overlaps = true;
       compare_addresses(infra, other);
       if (!is_same_dhcp_network) compare_ranges(infra, other);
@@ -181,10 +180,10 @@ class MemberChecker {
   void check_domain(const Member& member) {
     if (!member.domain) return;
     if (const Member* other = domains_.find(*member.domain); other != nullptr)
-      return member.subject->error_at(
-          member.domain_position, code::domains_overlap, member.domain_pointer,
-          "the domain " + *member.domain + " equals, holds or lies below that of " +
-              named(*other, other->domain_pointer) + ", and one process leads a name to one cluster");
+      return member.subject->error_at(member.domain_position, code::domains_overlap, member.domain_pointer,
+                                      "the domain " + *member.domain + " equals, holds or lies below that of " +
+                                          named(*other, other->domain_pointer) +
+                                          ", and one process leads a name to one cluster");
     domains_.add(*member.domain, member);
   }
 

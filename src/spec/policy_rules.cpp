@@ -63,9 +63,8 @@ class TargetFinder {
       target.server = find_target(servers_, metadata, ref.name);
     const std::string key = ref.kind + ' ' + metadata.namespace_ + '/' + ref.name;
     if (target.infra == nullptr && target.server == nullptr) {
-      const bool may_be_there = !complete_ || (ref.kind == "Infra"
-                                                   ? may_hold(infras_, metadata.namespace_, ref.name)
-                                                   : may_hold(servers_, metadata.namespace_, ref.name));
+      const bool may_be_there = !complete_ || (ref.kind == "Infra" ? may_hold(infras_, metadata.namespace_, ref.name)
+                                                                   : may_hold(servers_, metadata.namespace_, ref.name));
       if (!may_be_there) subject.error(code::bad_reference, kName, "there is no " + key + " in these files");
       return {};
     }

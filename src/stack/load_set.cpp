@@ -35,9 +35,8 @@ Diagnostic nothing_to_serve(const ServedParts& serve) {
     const char* name;
     const char* kind;
   };
-  const Part parts[] = {{serve.dhcp, "DHCP", "a DHCPServer"},
-                        {serve.dns, "DNS", "a DNSServer"},
-                        {serve.proxy, "proxy", "a ProxyServer"}};
+  const Part parts[] = {
+      {serve.dhcp, "DHCP", "a DHCPServer"}, {serve.dns, "DNS", "a DNSServer"}, {serve.proxy, "proxy", "a ProxyServer"}};
   std::string missing, kinds;
   for (const Part& part : parts) {
     if (!part.is_wanted) continue;

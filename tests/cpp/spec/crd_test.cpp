@@ -207,22 +207,22 @@ std::vector<Stricter> stricter_rules() {
       "192.0.2.100, rangeEnd: 192.0.2.149}, options: ";
   const std::string dns =
       "networkConfig: {serverIP: 192.0.2.3, proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com, ";
-  return {{"dhcpservers/spec/options/*/code: stricter here, no code of the protocol itself", "DHCPServer",
-           dhcp + "[{code: 54, value: 192.0.2.3}]", "bad-option-value /spec/options/0/code"},
-          {"dhcpservers/spec/options/*/value: stricter here, a value that fits the code", "DHCPServer",
-           dhcp + "[{code: 26, value: many}]", "bad-option-value /spec/options/0/value"},
-          {"dnsservers/spec/cacheTTL: stricter here, at most 4294967294 seconds", "DNSServer",
-           dns + "cacheTTL: 4294967295s", "bad-duration /spec/cacheTTL"},
-          {"dnsservers/spec/reloadInterval: stricter here, at most 4294967294 seconds", "DNSServer",
-           dns + "reloadInterval: 9999999h", "bad-duration /spec/reloadInterval"},
-          {"dnsservers/spec/networkConfig/serverIP: stricter here, with a length a host of that network", "DNSServer",
-           "networkConfig: {serverIP: 192.0.2.255/24, proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com",
-           "address-reserved /spec/networkConfig/serverIP"},
-          {"proxyservers/spec/networkConfig/serverIP: stricter here, with a length a host of that network",
-           "ProxyServer",
-           "networkConfig: {serverIP: 192.0.2.0/24}, backends: [{name: a, hostname: a.example.com, port: 443, "
-           "targetService: svc, targetPort: 443, targetNamespace: ns}]",
-           "address-reserved /spec/networkConfig/serverIP"}};
+  return {
+      {"dhcpservers/spec/options/*/code: stricter here, no code of the protocol itself", "DHCPServer",
+       dhcp + "[{code: 54, value: 192.0.2.3}]", "bad-option-value /spec/options/0/code"},
+      {"dhcpservers/spec/options/*/value: stricter here, a value that fits the code", "DHCPServer",
+       dhcp + "[{code: 26, value: many}]", "bad-option-value /spec/options/0/value"},
+      {"dnsservers/spec/cacheTTL: stricter here, at most 4294967294 seconds", "DNSServer",
+       dns + "cacheTTL: 4294967295s", "bad-duration /spec/cacheTTL"},
+      {"dnsservers/spec/reloadInterval: stricter here, at most 4294967294 seconds", "DNSServer",
+       dns + "reloadInterval: 9999999h", "bad-duration /spec/reloadInterval"},
+      {"dnsservers/spec/networkConfig/serverIP: stricter here, with a length a host of that network", "DNSServer",
+       "networkConfig: {serverIP: 192.0.2.255/24, proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com",
+       "address-reserved /spec/networkConfig/serverIP"},
+      {"proxyservers/spec/networkConfig/serverIP: stricter here, with a length a host of that network", "ProxyServer",
+       "networkConfig: {serverIP: 192.0.2.0/24}, backends: [{name: a, hostname: a.example.com, port: 443, "
+       "targetService: svc, targetPort: 443, targetNamespace: ns}]",
+       "address-reserved /spec/networkConfig/serverIP"}};
 }
 
 /// The list of docs/spec.md, section "Differences from the CRDs".

@@ -266,7 +266,8 @@ TEST(ApplyObserved, DoesNotUseAnAddressThatBelongsToSomethingElse) {
 }
 
 TEST(ApplyObserved, DoesNotUseAnAddressOfAnotherInfra) {
-  const std::string sets = test::infra_text() + test::attachment_text("blue", kIngress + "192.0.2.200-192.0.2.204}}\n") +
+  const std::string sets = test::infra_text() +
+                           test::attachment_text("blue", kIngress + "192.0.2.200-192.0.2.204}}\n") +
                            test::infra_text("field", "", "198.51.100.") +
                            test::attachment_text("red", kIngress + "198.51.100.210-198.51.100.214}}\n", "field");
   for (const Ipv4 taken : {Ipv4(192, 0, 2, 4), Ipv4(192, 0, 2, 120), Ipv4(192, 0, 2, 200)}) {

@@ -170,8 +170,7 @@ TEST(SetRules, ALegacyInfraIsComparedWithTheClustersOfOthers) {
 }
 
 TEST(SetRules, AHostedClusterHasOneInfra) {
-  const std::string twice =
-      replaced(two_networks(""), "hostedClusterRef: {name: red", "hostedClusterRef: {name: blue");
+  const std::string twice = replaced(two_networks(""), "hostedClusterRef: {name: red", "hostedClusterRef: {name: blue");
   EXPECT_THAT(test::errors(twice), ElementsAre("duplicate-cluster /spec/hostedClusterRef/name"));
   EXPECT_THAT(message(twice), HasSubstr("HostedCluster hcp/blue is attached by attachment blue of Infra hcp/yard"));
   EXPECT_THAT(test::errors(two_networks("  controlPlaneNamespace: hcp-blue\n")),
@@ -180,9 +179,9 @@ TEST(SetRules, AHostedClusterHasOneInfra) {
 
 TEST(SetRules, NetworksThatOverlapGiveNoAddressOutTwice) {
   // The second has other servers than the first, no DHCP, and the same gateway.
-  const std::string other = replaced(
-      replaced(replaced(test::infra_text("field"), "192.0.2.3", "192.0.2.13"), "192.0.2.4", "192.0.2.14"),
-      "dhcp: {serverIP: 192.0.2.2, rangeStart: 192.0.2.100, rangeEnd: 192.0.2.149}", "dhcp: {enabled: false}");
+  const std::string other =
+      replaced(replaced(replaced(test::infra_text("field"), "192.0.2.3", "192.0.2.13"), "192.0.2.4", "192.0.2.14"),
+               "dhcp: {serverIP: 192.0.2.2, rangeStart: 192.0.2.100, rangeEnd: 192.0.2.149}", "dhcp: {enabled: false}");
   EXPECT_THAT(test::warnings(test::infra_text() + other), ElementsAre("networks-overlap /spec/networkConfig/cidr"));
   EXPECT_THAT(test::errors(test::infra_text() + replaced(other, "192.0.2.14", "192.0.2.110")),
               ElementsAre("address-in-range /spec/infraComponents/proxy/serverIP"));

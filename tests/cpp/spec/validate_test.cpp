@@ -330,12 +330,13 @@ TEST(Decision, AnInfrasServerAddressHasNoPrefixLength) {
 
 TEST(Decision, AServersAddressIsAHostOfTheNetworkThatItsLengthMakes) {
   const auto dns = [](const std::string& address) {
-    return std::string(test::kOooi) + "kind: DNSServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: " +
-           address + ", proxyIP: 198.51.100.4}, hostedClusterDomain: a.example.com}\n";
+    return std::string(test::kOooi) +
+           "kind: DNSServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: " + address +
+           ", proxyIP: 198.51.100.4}, hostedClusterDomain: a.example.com}\n";
   };
   const auto proxy = [](const std::string& address) {
-    return std::string(test::kOooi) + "kind: ProxyServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: " +
-           address +
+    return std::string(test::kOooi) +
+           "kind: ProxyServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: " + address +
            "}, backends: [{name: a, hostname: a.example.com, port: 443, targetService: svc, targetPort: 443, "
            "targetNamespace: ns}]}\n";
   };
