@@ -120,6 +120,7 @@ class UnitBuilder {
     w.component = component;
     w.image = image ? *image : options_.image.empty() ? "hcpnet:" + std::string(version()) : options_.image;
     w.config = {{"network.yaml", network_file(unit_)}, {"observed.yaml", observed_file(unit_, observed_)}};
+    for (const auto& [file, text] : record_files(unit_)) w.config[file] = text;
     w.config_path = "/etc/hcpnet";
     w.state_path = "/var/lib/hcpnet";
     w.args = {"up",

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manifest/config_files.hpp"
+#include <hcpnet/dns/message.hpp>
+#include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/text/yaml_writer.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -40,7 +42,55 @@ std::map<std::string, Json> machine_instances(const std::set<std::string>& names
   return all;
 }
 
+// A key of a ConfigMap has no slash, so what lay in folders lies side by side.
+std::string zone_file_name(std::size_t index) {
+  return "records-" + std::to_string(index) + ".zone";
+}
+
+std::string hosts_file_name(std::size_t index) {
+  return "records-" + std::to_string(index) + ".hosts";
+}
+
+std::string zone_text(const dns::Zone& zone) {
+  std::string text;
+  for (const dns::RRset& rrset : zone.rrsets())
+    for (const std::string& rdata : rrset.rdata)
+      text += rrset.owner.to_string() + ' ' + std::to_string(rrset.ttl) + " IN " + dns::to_string(rrset.type) + ' ' +
+              dns::rdata_to_string(rrset.type, rdata) + '\n';
+  return text;
+}
+
+std::string hosts_text(const std::vector<dns::RRset>& rrsets) {
+  std::string text;
+  for (const dns::RRset& rrset : rrsets)
+    for (const std::string& rdata : rrset.rdata)
+      text += dns::rdata_to_string(rrset.type, rdata) + ' ' + rrset.owner.to_string() + '\n';
+  return text;
+}
+
+const spec::ValidDnsPolicy* dns_policy_of(const Unit& unit) {
+  if (!unit.set.infras.empty()) return &unit.set.infras.front().dns_policy;
+  return unit.set.dns_servers.empty() ? nullptr : &unit.set.dns_servers.front().policy;
+}
+
+spec::DNSPolicy with_files_beside_it(spec::DNSPolicy policy) {
+  for (std::size_t i = 0; i < policy.zone_files.size(); ++i) policy.zone_files[i].path = zone_file_name(i);
+  for (std::size_t i = 0; i < policy.hosts_files.size(); ++i) policy.hosts_files[i].path = hosts_file_name(i);
+  return policy;
+}
+
 }  // namespace
+
+std::map<std::string, std::string> record_files(const Unit& unit) {
+  std::map<std::string, std::string> files;
+  const spec::ValidDnsPolicy* policy = dns_policy_of(unit);
+  if (policy == nullptr) return files;
+  for (std::size_t i = 0; i < policy->zone_files.size(); ++i)
+    files.emplace(zone_file_name(i), zone_text(*policy->zone_files[i].file->zone()));
+  for (std::size_t i = 0; i < policy->hosts_files.size(); ++i)
+    files.emplace(hosts_file_name(i), hosts_text(policy->hosts_files[i].file->rrsets()));
+  return files;
+}
 
 std::string network_file(const Unit& unit) {
   std::vector<Json> documents;
@@ -50,7 +100,7 @@ std::string network_file(const Unit& unit) {
   for (const auto& o : unit.set.dns_servers) documents.push_back(spec::to_json(o.spec));
   for (const auto& o : unit.set.proxy_servers) documents.push_back(spec::to_json(o.spec));
   for (const auto& o : unit.set.dhcp_policies) documents.push_back(spec::to_json(o));
-  for (const auto& o : unit.set.dns_policies) documents.push_back(spec::to_json(o));
+  for (const auto& o : unit.set.dns_policies) documents.push_back(spec::to_json(with_files_beside_it(o)));
   for (const auto& o : unit.set.proxy_policies) documents.push_back(spec::to_json(o));
   return text::render_yaml_documents(documents);
 }

@@ -159,15 +159,53 @@ SourceFiles read_source_files(const std::vector<std::string>& specs, const std::
   read(specs, {}, &SourceFiles::specs);
   read(observed, spec::kObservedLimits, &SourceFiles::observed);
   read(endpoints, spec::kObservedLimits, &SourceFiles::endpoints);
+  files.are_on_disk = true;
   return files;
 }
 
+namespace {
+
+spec::RecordText read_record_file(const std::string& path) {
+  spec::RecordText record{path, {}, {}};
+  const int descriptor = open_file(path);
+  struct stat status{};
+  if (descriptor < 0 || ::fstat(descriptor, &status) != 0)
+    record.trouble = std::strerror(errno);
+  else if (!S_ISREG(status.st_mode))
+    record.trouble = "this is no regular file";
+  else if (const int error = read_all(descriptor, spec::kZoneFileLimits.max_file_bytes + 1, record.text))
+    record.trouble = std::strerror(error);
+  if (descriptor >= 0) ::close(descriptor);
+  if (!record.trouble.empty()) record.text.clear();
+  return record;
+}
+
+std::vector<spec::RecordText> records_for(const spec::SpecSet& set, const SourceFiles& files) {
+  std::vector<spec::RecordText> records = files.records;
+  if (!files.are_on_disk) return records;
+  for (const std::string& path : spec::record_file_paths(set))
+    if (std::ranges::find(records, path, &spec::RecordText::path) == records.end())
+      records.push_back(read_record_file(path));
+  return records;
+}
+
+}  // namespace
+
+std::vector<spec::RecordText> read_record_files(const std::vector<std::string>& paths) {
+  std::vector<spec::RecordText> records;
+  for (const std::string& path : paths) records.push_back(read_record_file(path));
+  return records;
+}
+
 Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files, const spec::LoadLimits& limits,
-                                              spec::KindSet kinds) {
+                                              spec::KindSet kinds, std::vector<spec::RecordText>* records) {
   CheckedFiles checked;
   Diagnostics warnings;
   auto observed = spec::load_observed(files.observed, files.endpoints, warnings);
-  auto set = spec::check(files.specs, limits, kinds);
+  const spec::SpecSet specs = spec::load(files.specs, limits, kinds);
+  std::vector<spec::RecordText> texts = records_for(specs, files);
+  auto set = spec::validate(specs, texts);
+  if (records != nullptr) *records = std::move(texts);
   if (observed.has_error() || set.has_error()) {  // all problems at once, also across the two
     Diagnostics problems = set.has_error() ? set.error() : Diagnostics{};
     if (observed.has_error()) problems.append(observed.error());

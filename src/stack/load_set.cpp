@@ -12,17 +12,24 @@ bool are_equal(const std::vector<spec::SourceText>& a, const std::vector<spec::S
       a, b, [](const spec::SourceText& x, const spec::SourceText& y) { return x.name == y.name && x.text == y.text; });
 }
 
+/// But for files of records.
 bool are_equal(const SourceFiles& a, const SourceFiles& b) {
   return are_equal(a.specs, b.specs) && are_equal(a.observed, b.observed) && are_equal(a.endpoints, b.endpoints);
 }
 
-Result<std::shared_ptr<const SourceFiles>, Diagnostics> read_files(const LoadRequest& request) {
+Result<std::shared_ptr<SourceFiles>, Diagnostics> read_files(const LoadRequest& request) {
   Diagnostics problems;
   auto files = std::make_shared<SourceFiles>(
       read_source_files(request.files, request.observed, request.endpoints, problems, request.read_once.get()));
   if (problems.has_errors()) return problems;
   files->specs.insert(files->specs.end(), request.texts.begin(), request.texts.end());
-  return std::shared_ptr<const SourceFiles>(std::move(files));
+  return files;
+}
+
+std::vector<std::string> paths_of(const std::vector<spec::RecordText>& records) {
+  std::vector<std::string> paths;
+  for (const spec::RecordText& record : records) paths.push_back(record.path);
+  return paths;
 }
 
 }  // namespace
@@ -43,20 +50,25 @@ Result<StackConfig, Diagnostics> make_served_config(const CheckedFiles& checked,
   return config;
 }
 
-Result<std::shared_ptr<LoadedSet>, Diagnostics> load_set(const LoadRequest& request) {
-  auto files = read_files(request);
-  if (files.has_error()) return files.error();
+LoadOutcome load_set(const LoadRequest& request) {
+  auto read = read_files(request);
+  if (read.has_error()) return {read.error(), {}};
+  SourceFiles& files = **read;
   auto loaded = std::make_shared<LoadedSet>();
-  loaded->files = *files;
-  loaded->is_served = request.served && are_equal(*loaded->files, *request.served);
-  if (loaded->is_served) return loaded;
-  auto checked = check_files(*loaded->files);
-  if (checked.has_error()) return checked.error();
+  loaded->files = *read;
+  if (request.served && are_equal(files, *request.served)) {  // and so they name the same files of records
+    files.records = read_record_files(paths_of(request.served->records));
+    loaded->is_served = files.records == request.served->records;
+    if (loaded->is_served) return {loaded, paths_of(files.records)};
+  }
+  auto checked = check_files(files, {}, spec::KindSet::network, &files.records);
+  std::vector<std::string> record_files = paths_of(files.records);
+  if (checked.has_error()) return {checked.error(), std::move(record_files)};
   auto config = make_served_config(*checked, request.serve, request.surroundings);
-  if (config.has_error()) return config.error();
+  if (config.has_error()) return {config.error(), std::move(record_files)};
   loaded->checked = std::move(*checked);
   loaded->config = std::move(*config);
-  return loaded;
+  return {loaded, std::move(record_files)};
 }
 
 }  // namespace hcpnet

@@ -25,8 +25,13 @@ struct LoadedSet {
   StackConfig config;
 };
 
+struct LoadOutcome {
+  Result<std::shared_ptr<LoadedSet>, Diagnostics> set;
+  std::vector<std::string> record_files;  ///< that the specs name: a change of one may mend what is wrong with the set
+};
+
 /// Reads, parses, checks and builds; takes seconds where much was observed. Throws nothing but std::bad_alloc.
-[[nodiscard]] Result<std::shared_ptr<LoadedSet>, Diagnostics> load_set(const LoadRequest& request);
+[[nodiscard]] LoadOutcome load_set(const LoadRequest& request);
 
 /// The configuration of what this process serves.
 [[nodiscard]] Result<StackConfig, Diagnostics> make_served_config(const CheckedFiles& checked, const ServedParts& serve,

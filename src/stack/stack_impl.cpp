@@ -31,7 +31,7 @@ Stack::Impl::Impl(boost::asio::io_context& context, StackOptions o)
 void Stack::Impl::start() {
   if (state != State::idle) throw std::logic_error("hcpnet::Stack is started once");
   const LoadRequest request = load_request();
-  served_ = load_set(request).value();
+  served_ = load_set(request).set.value();
   StackConfig config = std::move(served_->config);
   std::vector<std::shared_ptr<const proxy::RouteTable>> tables;
   auto takeover = connect_to_predecessor();  // outlives what is closed below: it goes on where we fail
@@ -329,6 +329,14 @@ void Stack::Impl::watch() {
       },
       log);
   watcher_->start();
+  watch_records({});
+}
+
+/// Those that are served, and those that a reload was to serve instead.
+void Stack::Impl::watch_records(std::vector<std::string> paths) {
+  if (!watcher_) return;
+  for (const spec::RecordText& record : served_->files->records) paths.push_back(record.path);
+  watcher_->also_watch(std::move(paths));
 }
 
 void Stack::Impl::notify(const StackEvent& event) const {

@@ -119,9 +119,9 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
  private:
   [[nodiscard]] LoadRequest load_request() const;
   void start_load();
-  void on_loaded(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded, std::uint64_t generation);
+  void on_loaded(LoadOutcome loaded, std::uint64_t generation);
   void refuse_waiting();
-  Result<void, Diagnostics> apply(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded);
+  Result<void, Diagnostics> apply(LoadOutcome loaded);
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
   [[nodiscard]] Diagnostics open_new_listeners(const StackConfig& next);
   void bind_servers(const StackConfig& config);
@@ -136,6 +136,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void adopt(StackConfig& config);
   void start_http();
   void watch();
+  void watch_records(std::vector<std::string> paths);
   void on_files_changed();
   void on_lease(const dhcp::LeaseEvent& event);
   void on_lease(const dhcp6::LeaseEvent& event);

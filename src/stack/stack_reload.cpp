@@ -54,10 +54,8 @@ std::set<std::string> dns_listeners(const dns::Config& config) {
   return keys_of(config.listeners, [](const Endpoint& e) { return e.to_string(); });
 }
 
-Result<std::shared_ptr<LoadedSet>, Diagnostics> try_load(const LoadRequest& request) try {
-  return load_set(request);
-} catch (const std::exception& e) {
-  return alone(server_refused("reload", e));
+LoadOutcome try_load(const LoadRequest& request) try { return load_set(request); } catch (const std::exception& e) {
+  return {alone(server_refused("reload", e)), {}};
 }
 
 }  // namespace
@@ -116,7 +114,7 @@ void Stack::Impl::start_load() {
       });
 }
 
-void Stack::Impl::on_loaded(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded, std::uint64_t generation) {
+void Stack::Impl::on_loaded(LoadOutcome loaded, std::uint64_t generation) {
   is_loading_ = false;
   if (state != State::running) {
     refuse_waiting();
@@ -139,9 +137,10 @@ void Stack::Impl::refuse_waiting() {
 }
 
 /// Nothing changes before everything that can fail has been done.
-Result<void, Diagnostics> Stack::Impl::apply(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded) {
-  if (loaded.has_error()) return refuse_reload(loaded.error());
-  const std::shared_ptr<LoadedSet> next = *loaded;
+Result<void, Diagnostics> Stack::Impl::apply(LoadOutcome loaded) {
+  watch_records(loaded.record_files);
+  if (loaded.set.has_error()) return refuse_reload(loaded.set.error());
+  const std::shared_ptr<LoadedSet> next = *loaded.set;
   if (next->is_served) {
     end_difference();
     return {};

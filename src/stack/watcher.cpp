@@ -76,15 +76,19 @@ FileWatcher::FileWatcher(boost::asio::any_io_executor executor, runtime::TimerQu
     if (watch < 0) throw boost::system::system_error(errno, boost::system::system_category(), "watching " + folder);
     folders_.push_back({folder, watch, false});
   }
-  follow_links();
+  follow_paths();
 }
 
-/// A folder that a link leads to is watched for as long as it does.
-bool FileWatcher::follow_links() {
+/// A folder that a link, or a file of also_watch(), leads to is watched for as long as it does.
+bool FileWatcher::follow_paths() {
   std::set<std::string> wanted;
   for (const std::string& path : paths_) add_link_folders(path, wanted);
+  for (const std::string& path : also_) {
+    wanted.insert(parent_of(path));
+    add_link_folders(path, wanted);
+  }
   for (auto folder = folders_.begin(); folder != folders_.end();) {
-    if (wanted.erase(folder->path) > 0 || !folder->is_of_link) {
+    if (wanted.erase(folder->path) > 0 || !folder->is_optional) {
       ++folder;
       continue;
     }
@@ -102,6 +106,11 @@ void FileWatcher::start() {
   recheck();
 }
 
+void FileWatcher::also_watch(std::vector<std::string> paths) {
+  also_ = std::move(paths);
+  follow_paths();
+}
+
 void FileWatcher::stop() {
   if (next_check_) timers_.cancel(*std::exchange(next_check_, {}));
   boost::system::error_code ignored;
@@ -109,13 +118,13 @@ void FileWatcher::stop() {
 }
 
 bool FileWatcher::rearm() {
-  bool is_other = follow_links();
+  bool is_other = follow_paths();
   for (Folder& folder : folders_) {
     const int watch = watch_folder(inotify_.native_handle(), folder.path);
     if (watch == folder.watch) continue;
     is_other = true;
     forget(std::exchange(folder.watch, watch));
-    if (folder.is_of_link) continue;  // a ConfigMap has another one with each change
+    if (folder.is_optional) continue;  // a ConfigMap has another one with each change
     if (watch < 0)
       log_.warning("folder is gone: waiting for it to come back", {{"folder", folder.path}});
     else

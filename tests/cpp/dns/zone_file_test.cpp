@@ -193,7 +193,7 @@ TEST(ParseHostsFile, ReadsAddressesAndNames) {
                        "192.0.2.1 API.example.com\n192.0.2.2 api.example.com\n192.0.2.2 api.example.com");
   ASSERT_TRUE(entries) << entries.error().to_string();
   ASSERT_EQ(entries->size(), 5U);
-  EXPECT_EQ((*entries)[1], (HostsEntry{*parse_ip_address("2001:db8::1"), {name("api.example.com"), name("api")}}));
+  EXPECT_EQ((*entries)[1], (HostsEntry{*parse_ip_address("2001:db8::1"), {name("api.example.com"), name("api")}, 4}));
   const auto rrsets = to_rrsets(*entries, 60);
   ASSERT_EQ(rrsets.size(), 4U);
   EXPECT_EQ(rrsets[3].owner, name("api.example.com"));
@@ -205,7 +205,7 @@ TEST(ParseHostsFile, PassesOverAByteOrderMark) {
                                         "\xEF\xBB\xBF"
                                         "192.0.2.1 a\n");
   ASSERT_TRUE(entries) << entries.error().to_string();
-  EXPECT_EQ(*entries, (std::vector<HostsEntry>{{*parse_ip_address("192.0.2.1"), {name("a")}}}));
+  EXPECT_EQ(*entries, (std::vector<HostsEntry>{{*parse_ip_address("192.0.2.1"), {name("a")}, 1}}));
 }
 
 TEST(ParseHostsFile, ReportsEveryErrorWithItsLine) {

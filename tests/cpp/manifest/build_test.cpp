@@ -92,6 +92,35 @@ TEST(Build, CoreDnsGetsANewPodWhereAZoneFileChanges) {
   EXPECT_NE(before, pod_hash(with_alias("10 d.example.")));
 }
 
+TEST(Build, RecordsOfFilesGoIntoTheConfigMap) {
+  const std::string policy =
+      "---\napiVersion: hcpnet.io/v1alpha1\nkind: DNSPolicy\nmetadata: {name: vlan7, namespace: hcp}\n"
+      "spec: {targetRef: {kind: Infra, name: vlan7}, zoneFiles: [{path: zones/a, zone: a.example.org}], "
+      "hostsFiles: [{path: /etc/hosts.lan, view: pod}]}\n";
+  const std::vector<spec::RecordText> records{{"manifest/zones/a", "$TTL 9\n@ SOA ns h 1 2 3 4 5\nx TXT \"a;b\"\n", {}},
+                                              {"/etc/hosts.lan", "192.0.2.77 n.example.org # node\n", {}}};
+  const spec::SpecSet specs = spec::load({{kSpec, test::read_file(test::data_path(kSpec)) + policy}});
+  BuildOptions options;
+  options.deployment = Deployment::one;
+  const auto built = build(spec::validate(specs, records).value(), {}, options).value();
+  std::size_t count = 0;
+  for (const nlohmann::json& object : built.objects) {
+    if (object["kind"] != "ConfigMap" || !object["data"].contains("network.yaml")) continue;
+    const std::string zone = object["data"].value("records-0.zone", "");
+    const std::string hosts = object["data"].value("records-0.hosts", "");
+    EXPECT_EQ(zone,
+              "a.example.org. 9 IN SOA ns.a.example.org. h.a.example.org. 1 2 3 4 5\n"
+              "x.a.example.org. 9 IN TXT \"a;b\"\n");
+    EXPECT_EQ(hosts, "192.0.2.77 n.example.org.\n");
+    const spec::SpecSet again = spec::load({{"/etc/hcpnet/network.yaml", object["data"]["network.yaml"]}});
+    const auto set = spec::validate(again, std::vector<spec::RecordText>{{"/etc/hcpnet/records-0.zone", zone, {}},
+                                                                         {"/etc/hcpnet/records-0.hosts", hosts, {}}});
+    EXPECT_TRUE(set.has_value());
+    ++count;
+  }
+  EXPECT_EQ(count, 1U);
+}
+
 TEST(Build, SaysWhyANetworkCannotBeDeployed) {
   const auto errors = [](const std::string& text) {
     const auto built = build(spec::check({{"x.yaml", text}}).value(), {});

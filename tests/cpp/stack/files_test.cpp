@@ -70,6 +70,16 @@ TEST_F(FilesTest, RefusesWhatIsLargerThanItsLimit) {
   EXPECT_EQ(check({}, {large}), "file-limit");
 }
 
+TEST_F(FilesTest, ReadsOnlyRegularFilesOfRecords) {
+  const std::string fifo = folder / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& path : {fifo, folder.string(), std::string("/dev/zero")})
+    EXPECT_EQ(read_record_files({path}).at(0).trouble, "this is no regular file") << path;
+  const auto gone = read_record_files({folder / "gone", write("hosts", "192.0.2.1 a\n")});
+  EXPECT_EQ(gone.at(0).trouble, "No such file or directory");
+  EXPECT_EQ(gone.at(1).text, "192.0.2.1 a\n");
+}
+
 TEST_F(FilesTest, DoesNotWaitForAFifo) {
   const std::string fifo = folder / "fifo.yaml";
   ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);

@@ -396,6 +396,66 @@ TEST_F(StackTest, ReloadsWhenAConfigMapIsSwapped) {
   EXPECT_EQ(ask(bound(stack, "dns", 53), "api.green.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
 }
 
+TEST_F(StackTest, AZoneFileIsWatchedLikeASpecAndServedUntilANewOneIsGood) {
+  std::filesystem::create_directories(folder / "zones");
+  const auto zone = [&](const std::string& records) {
+    std::ofstream(folder / "zones" / "new") << "$TTL 9\n@ SOA ns h 1 1 1 1 1\n" << records;
+    std::filesystem::rename(folder / "zones" / "new", folder / "zones" / "corp.zone");
+  };
+  const auto policy = [](const std::string& files) {
+    return spec_text("blue", 1) +
+           "---\n{apiVersion: hcpnet.io/v1alpha1, kind: DNSPolicy, metadata: {name: p, namespace: hcp}, spec: "
+           "{targetRef: {kind: Infra, name: vlan}, " +
+           files + "}}\n";
+  };
+  const std::string one = "zoneFiles: [{path: zones/corp.zone, zone: corp.example.com}]";
+  zone("www A 198.51.100.1\n");
+  write(policy(one));
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<StackEvent> events;
+  StackOptions o = options();
+  o.watch = true;
+  o.on_event = [&](const StackEvent& e) {
+    const std::lock_guard lock(mutex);
+    events.push_back(e);
+    changed.notify_all();
+  };
+  Stack stack(o);
+  stack.start();
+  const auto wait_for = [&](std::size_t count, StackEvent::Kind kind) {
+    std::unique_lock lock(mutex);
+    ASSERT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return events.size() >= count; }));
+    EXPECT_EQ(events[count - 1].kind, kind) << events[count - 1].diagnostics.to_string();
+  };
+  const auto www = [&](const std::string& name) {
+    unsigned rcode = 99;
+    return ask(bound(stack, "dns", 53), name, rcode);
+  };
+  EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.1"});
+  zone("www A 198.51.100.2\n");
+  wait_for(1, StackEvent::Kind::reloaded);
+  EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.2"});
+
+  zone("www A 198.51.100\n");
+  wait_for(2, StackEvent::Kind::reload_refused);
+  EXPECT_EQ(events[1].diagnostics.items().front().file, (folder / "zones/corp.zone").string());
+  EXPECT_EQ(events[1].diagnostics.items().front().line, 3u);
+  EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.2"});
+
+  // A folder that nothing served is in: the file that was missing there mends what was refused.
+  std::filesystem::create_directories(folder / "more");
+  write(policy(one + ", hostsFiles: [{path: more/hosts}]"));
+  wait_for(3, StackEvent::Kind::reload_refused);
+  zone("www A 198.51.100.3\n");
+  wait_for(4, StackEvent::Kind::reload_refused);
+  std::ofstream(folder / "more" / "new") << "198.51.100.4 host.corp.example.org\n";
+  std::filesystem::rename(folder / "more" / "new", folder / "more" / "hosts");
+  wait_for(5, StackEvent::Kind::reloaded);
+  EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.3"});
+  EXPECT_EQ(www("host.corp.example.org"), std::vector<std::string>{"198.51.100.4"});
+}
+
 TEST_F(StackTest, WatchesTheFolderThatTakesThePlaceOfAnother) {
   // the last one replaces a folder further up, which makes no event in the folder that is watched
   const std::filesystem::path place = folder / "etc" / "conf";

@@ -155,6 +155,7 @@ def explain(
     client: str | IPv4Address | IPv6Address,
     type: str = "A",
     observed: dict[str, str] = ...,
+    record_files: dict[str, str] = ...,
 ) -> list[Explanation]: ...
 def next_serial(previous: int, day: int | None = None) -> int: ...
 def parse_hosts_file(file: str, text: str) -> list[tuple[IPv4Address | IPv6Address, list[str]]]: ...
@@ -165,16 +166,20 @@ def query(
     client: str | IPv4Address | IPv6Address,
     type: str = "A",
     observed: dict[str, str] = ...,
+    record_files: dict[str, str] = ...,
 ) -> list[Answer]: ...
 def render(
     texts: dict[str, str],
     target: str,
     *,
     observed: dict[str, str] = ...,
+    record_files: dict[str, str] = ...,
     any_address: bool = False,
     file_prefix: str = "",
     previous: dict[str, str] = ...,
     day: int | None = None,
 ) -> dict[str, dict[str, str]]: ...
 def render_zone_file(zone: Zone, serial: int) -> str: ...
-def zones(texts: dict[str, str], observed: dict[str, str] = ...) -> list[StackZone]: ...
+def zones(
+    texts: dict[str, str], observed: dict[str, str] = ..., record_files: dict[str, str] = ...
+) -> list[StackZone]: ...

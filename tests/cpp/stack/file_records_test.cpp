@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <hcpnet/dns/explain.hpp>
+#include <hcpnet/spec/record_files.hpp>
+#include <hcpnet/stack/config.hpp>
+
+namespace hcpnet {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+const std::string kZone =
+    "$TTL 60\n"
+    "@ IN SOA ns hostmaster 7 3600 600 86400 30\n"
+    "  IN NS ns\n"
+    "ns A 192.0.2.53\n"
+    "www A 192.0.2.80\n"
+    "web CNAME www\n";
+
+/// A DNSServer for blue.hc.example.com, and a policy with `fields`.
+std::string spec_with(const std::string& fields) {
+  return R"(apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DNSServer
+metadata: {name: d, namespace: "n"}
+spec:
+  networkConfig: {serverIP: 192.0.2.3, proxyIP: 192.0.2.4, internalProxyIP: 172.30.0.4, secondaryNetworkCIDR: 192.0.2.0/24}
+  hostedClusterDomain: blue.hc.example.com
+  staticEntries: [{hostname: api.blue.hc.example.com, ip: 192.0.2.4}]
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: "n"}
+spec:
+  targetRef: {kind: DNSServer, name: d}
+  recordTTLSeconds: 20
+  entries: [{hostname: registry.example.org, ip: 192.0.2.9}]
+)" + fields;
+}
+
+Result<StackConfig, Diagnostics> make(const std::string& fields, const std::vector<spec::RecordText>& records) {
+  const spec::SpecSet specs = spec::load({{"dir/set.yaml", spec_with(fields)}});
+  const auto set = spec::validate(specs, records);
+  if (set.has_error()) return set.error();
+  return make_stack_config(*set, {}, {});
+}
+
+/// "file:line code", of errors or of warnings.
+Texts places(const Diagnostics& problems) {
+  Texts all;
+  for (const Diagnostic& d : problems) all.push_back(d.file + ':' + std::to_string(d.line) + ' ' + d.code);
+  return all;
+}
+
+Texts errors(const std::string& fields, const std::vector<spec::RecordText>& records) {
+  const auto config = make(fields, records);
+  EXPECT_TRUE(config.has_error());
+  return config.has_error() ? places(config.error()) : Texts{};
+}
+
+/// What a client gets: the last rule and its records.
+std::string ask(const StackConfig& config, const std::string& name, const char* client = "192.0.2.77",
+                dns::Type type = dns::Type::a) {
+  const auto found =
+      dns::explain(config.dns.at(0).config, dns::parse_name(name).value(), type, *parse_ip_address(client)).value();
+  std::string text(dns::to_string(found.steps.back().rule));
+  for (const std::string& record : found.steps.back().records) text += ' ' + record;
+  return text;
+}
+
+TEST(FileRecords, AZoneFileIsAZoneOfItsView) {
+  const auto config = make("  zoneFiles: [{path: zones/a, zone: corp.example.com}]\n", {{"dir/zones/a", kZone, {}}});
+  ASSERT_TRUE(config.has_value()) << config.error().to_string();
+  EXPECT_EQ(ask(*config, "www.corp.example.com"), "exact www.corp.example.com. 60 IN A 192.0.2.80");
+  EXPECT_EQ(ask(*config, "web.corp.example.com"), "exact www.corp.example.com. 60 IN A 192.0.2.80");
+  EXPECT_EQ(ask(*config, "none.corp.example.com"), "nxdomain");
+  EXPECT_EQ(ask(*config, "www.corp.example.com", "172.16.0.9"), "forwarded") << "the pod side has not asked for it";
+  EXPECT_TRUE(config->warnings.empty()) << config->warnings.to_string();
+}
+
+TEST(FileRecords, AHostsFileJoinsTheZoneThatHoldsAName) {
+  const std::string hosts = "192.0.2.31 node.blue.hc.example.com\n2001:db8::31 node.blue.hc.example.com pad\n";
+  const auto config = make("  hostsFiles: [{path: /etc/hosts.lan}, {path: /etc/hosts.lan, view: pod}]\n",
+                           {{"/etc/hosts.lan", hosts, {}}});
+  ASSERT_TRUE(config.has_value()) << config.error().to_string();
+  EXPECT_EQ(ask(*config, "node.blue.hc.example.com"), "exact node.blue.hc.example.com. 20 IN A 192.0.2.31");
+  EXPECT_EQ(ask(*config, "api.blue.hc.example.com"), "exact api.blue.hc.example.com. 20 IN A 192.0.2.4");
+  EXPECT_EQ(ask(*config, "pad", "172.16.0.9", dns::Type::aaaa), "exact pad. 20 IN AAAA 2001:db8::31");
+  EXPECT_EQ(ask(*config, "pad", "172.16.0.9"), "nodata");
+}
+
+TEST(FileRecords, EveryProblemOfEveryFileIsReportedAtOnce) {
+  const std::string fields =
+      "  zoneFiles: [{path: a}, {path: b, view: nobody}, {path: gone}, {path: c, zone: x..y}]\n"
+      "  hostsFiles: [{path: h}]\n";
+  const std::vector<spec::RecordText> records{{"dir/a", "$ORIGIN a.test.\n@ 9 SOA ns h 1 1 1 1 1\nx 9 A nine\n", {}},
+                                              {"dir/b", "nonsense\n", {}},
+                                              {"dir/gone", {}, "No such file or directory"},
+                                              {"dir/h", "192.0.2 a\n192.0.2.1 ok b..c\n", {}}};
+  Texts found = errors(fields, records);
+  std::ranges::sort(found);
+  EXPECT_EQ(found, (Texts{"dir/a:3 zone-rdata", "dir/b:1 zone-origin", "dir/b:1 zone-record", "dir/h:1 hosts-address",
+                          "dir/h:2 hosts-name", "dir/set.yaml:16 bad-name", "dir/set.yaml:16 bad-reference",
+                          "dir/set.yaml:16 unreadable-file"}));
+}
+
+TEST(FileRecords, ATextThatNobodyGaveIsAnError) {
+  EXPECT_EQ(errors("  zoneFiles: [{path: zones/a}]\n", {}), Texts{"dir/set.yaml:16 unreadable-file"});
+}
+
+TEST(FileRecords, TheZoneIsTheOneThatThePolicySays) {
+  const std::string zone = "corp.example.com. 9 IN SOA ns.x. h.x. 1 1 1 1 1\n";
+  EXPECT_EQ(errors("  zoneFiles: [{path: a, zone: corp.example.org}]\n", {{"dir/a", zone, {}}}),
+            Texts{"dir/a:1 zone-apex"});
+}
+
+TEST(FileRecords, AnApexOfTwoSourcesIsAnErrorThatNamesBoth) {
+  const auto config = make(
+      "  zoneFiles: [{path: a, zone: blue.hc.example.com}, {path: a, zone: corp.example.com},"
+      " {path: b}]\n",
+      {{"dir/a", kZone, {}}, {"dir/b", "$ORIGIN corp.example.com.\n" + kZone, {}}});
+  ASSERT_TRUE(config.has_error());
+  EXPECT_EQ(places(config.error()), (Texts{"dir/a:2 record-clash", "dir/b:3 record-clash"}));
+  EXPECT_EQ(config.error().items()[0].message,
+            "n/d: the zone blue.hc.example.com. is there already, by n/d (view vlan)");
+  EXPECT_EQ(config.error().items()[1].message,
+            "n/d: the zone corp.example.com. is there already, by dir/a (view vlan)");
+}
+
+TEST(FileRecords, ANameAndTypeOfTwoSourcesIsAnErrorThatNamesBoth) {
+  const std::string zone = "$TTL 9\n@ SOA ns h 1 1 1 1 1\nregistry A 192.0.2.10\napi.blue.hc A 192.0.2.5\n";
+  const auto above = make("  zoneFiles: [{path: a, zone: example.org}]\n", {{"dir/a", zone, {}}});
+  ASSERT_TRUE(above.has_error());
+  EXPECT_EQ(places(above.error()), Texts{"dir/a:3 record-clash"});
+  EXPECT_EQ(above.error().items()[0].message,
+            "n/d: registry.example.org. A is published already by dir/set.yaml:15 (view vlan)");
+
+  const auto hosts =
+      make("  hostsFiles: [{path: h}, {path: i}]\n",
+           {{"dir/h", "# who\n192.0.2.6 api.blue.hc.example.com\n192.0.2.7 a\n", {}}, {"dir/i", "192.0.2.8 A\n", {}}});
+  ASSERT_TRUE(hosts.has_error());
+  EXPECT_EQ(places(hosts.error()), (Texts{"dir/h:2 record-clash", "dir/i:1 record-clash"}));
+  EXPECT_EQ(hosts.error().items()[0].message,
+            "n/d: api.blue.hc.example.com. A is published already by n/d (view vlan)");
+  EXPECT_EQ(hosts.error().items()[1].message, "n/d: A. A is published already by dir/h:3 (view vlan)");
+}
+
+TEST(FileRecords, AZoneFileTakesNoNamesFromAZoneAboveIt) {
+  const auto config = make("  zoneFiles: [{path: a, zone: api.blue.hc.example.com}]\n", {{"dir/a", kZone, {}}});
+  ASSERT_TRUE(config.has_error());
+  EXPECT_EQ(places(config.error()), Texts{"dir/a:2 record-clash"});
+  EXPECT_EQ(config.error().items()[0].message,
+            "n/d: the zone api.blue.hc.example.com. would hide api.blue.hc.example.com. A, published by n/d (view "
+            "vlan)");
+}
+
+TEST(FileRecords, WhatAZoneBelowHidesIsAWarningUnlessItIsDelegated) {
+  const auto with = [](const std::string& record) {
+    return make("  zoneFiles: [{path: a, zone: example.com}]\n",
+                {{"dir/a", "$TTL 9\n@ SOA ns h 1 1 1 1 1\n" + record, {}}})
+        .value();
+  };
+  EXPECT_EQ(places(with("x.blue.hc TXT t\n").warnings), Texts{"dir/set.yaml:16 records-hidden"});
+  EXPECT_TRUE(with("blue.hc NS api.blue.hc\napi.blue.hc A 192.0.2.3\n").warnings.empty());
+  EXPECT_TRUE(with("* A 192.0.2.3\n").warnings.empty());
+}
+
+TEST(FileRecords, AViewWithoutClientsIsAWarning) {
+  const std::string everyone = "  views: [{name: all, clientPrefixes: [0.0.0.0/0, '::/0']}]\n";
+  const auto config =
+      make(everyone + "  hostsFiles: [{path: h, view: pod}]\n", {{"dir/h", "192.0.2.7 a\n", {}}}).value();
+  EXPECT_EQ(places(config.warnings), Texts{"dir/set.yaml:17 view-without-clients"});
+}
+
+TEST(FileRecords, PathsStartAtTheFolderOfTheSpec) {
+  spec::Origin origin;
+  EXPECT_EQ(spec::record_file_path(origin, "a"), "a");
+  origin.file = "/etc/hcpnet/set.yaml";
+  EXPECT_EQ(spec::record_file_path(origin, "zones/a"), "/etc/hcpnet/zones/a");
+  EXPECT_EQ(spec::record_file_path(origin, "/a"), "/a");
+  const spec::SpecSet set = spec::load(
+      {{"dir/set.yaml", spec_with("  zoneFiles: [{path: a}, {path: b}]\n  hostsFiles: [{path: b}, {path: ''}]\n")}});
+  EXPECT_EQ(spec::record_file_paths(set), (Texts{"dir/a", "dir/b"}));
+}
+
+TEST(FileRecords, AListHasAnEnd) {
+  std::string list = "  hostsFiles: [";
+  for (std::size_t i = 0; i <= spec::kMaxRecordFiles; ++i) list += "{path: h},";
+  EXPECT_EQ(errors(list + "]\n", {{"dir/h", "192.0.2.7 a\n", {}}}), Texts{"dir/set.yaml:16 too-many-items"});
+}
+
+}  // namespace
+}  // namespace hcpnet
