@@ -32,6 +32,7 @@ struct Allocator::Impl {
   Adopted let_rest(const Lease& lease);
   Adopted remember(const Lease& lease, Time now);
   LeaseRecord& fill(const Lease& lease, LeaseState state);
+  void put_back(const Lease& lease);
   [[nodiscard]] Lease lease(const LeaseRecord& record) const;
   [[nodiscard]] LeaseEvent event(LeaseEventKind kind, const LeaseRecord& record) const { return {kind, lease(record)}; }
 
@@ -45,6 +46,7 @@ struct Allocator::Impl {
   std::unordered_map<Ipv4, MacAddress> reserved;
   LeaseTable table;
   OfferTable offers;
+  std::unordered_map<Ipv4, Lease> replaced;  ///< on disk, until settle_adopted() tells what is there now
 };
 
 void Allocator::Impl::configure(const Subnet& subnet) {
@@ -377,6 +379,8 @@ Allocator::Adopted Allocator::adopt(const Lease& lease, Time now) {
 LeaseRecord& Allocator::Impl::fill(const Lease& lease, LeaseState state) {
   offers.erase(lease.address);
   pool.claim(lease.address);
+  if (const LeaseRecord* before = table.find(lease.address); before != nullptr && before->is_durable)
+    replaced.insert_or_assign(lease.address, this->lease(*before));
   LeaseRecord& record = table.obtain(lease.address);
   table.clear_owner(record);
   table.set_state(record, state);
@@ -389,13 +393,22 @@ LeaseRecord& Allocator::Impl::fill(const Lease& lease, LeaseState state) {
   return record;
 }
 
+/// What fill() replaced, as it is on disk.
+void Allocator::Impl::put_back(const Lease& before) {
+  LeaseRecord& record = fill(before, before.state);
+  record.is_durable = true;
+  if (before.state == LeaseState::declined) return table.schedule(record);
+  table.make_idle(record);
+  if (std::as_const(table).find(before.mac) == nullptr) table.set_owner(record, before.mac);
+}
+
 /// Who has another lease here keeps that; a client that really uses two addresses is not disturbed at either.
 Allocator::Adopted Allocator::Impl::bind_adopted(const Lease& adopted) {
   LeaseRecord* same = table.find(adopted.address);
   const LeaseRecord* own = std::as_const(table).find(adopted.mac);
   if (same != nullptr && same->state == LeaseState::bound) {
-    if (same->expires >= adopted.expires) return {Adoption::unchanged, {}};
-    same->expires = adopted.expires;
+    if (same->is_durable && same->expires >= adopted.expires) return {Adoption::unchanged, {}};
+    same->expires = std::max(same->expires, adopted.expires);
     return {Adoption::bound, event(LeaseEventKind::renewed, *same)};
   }
   const bool has_other = own != nullptr && own != same && own->state == LeaseState::bound;
@@ -435,9 +448,16 @@ Allocator::Adopted Allocator::Impl::remember(const Lease& adopted, Time now) {
 
 void Allocator::settle_adopted(const LeaseEvent& event, bool is_durable) {
   LeaseRecord* record = impl_->table.find(event.lease.address);
-  if (record == nullptr) return;
+  const auto replaced = impl_->replaced.extract(event.lease.address);
+  if (record == nullptr) {
+    // A request of the same client, which was waiting for the disk before the import, has been taken back since.
+    if (!is_durable || event.lease.state != LeaseState::bound) return;
+    record = &impl_->fill(event.lease, LeaseState::bound);
+    impl_->table.set_owner(*record, event.lease.mac);
+  }
   if (!is_durable) {
     if (record->is_durable) return;  // one of ours that would have lasted longer; in memory it does
+    if (replaced) return impl_->put_back(replaced.mapped());
     impl_->table.erase(*record);
     return impl_->pool.give_back(event.lease.address);
   }

@@ -83,7 +83,13 @@ void LeaseStore::async_close(std::function<void()> closed) {
   {
     const std::lock_guard lock(mutex_);
     is_closing_ = true;
-    closed_ = std::move(closed);
+    // The thread may be over, and what it posted not have run: that calls whoever is in the list by then.
+    if (const auto closing = closing_.lock()) {
+      closing->push_back(std::move(closed));
+    } else {
+      closed_ = std::make_shared<Closed>(1, std::move(closed));
+      closing_ = closed_;
+    }
   }
   wake_.notify_one();
 }
@@ -139,7 +145,7 @@ void LeaseStore::finish() {
       self->thread_.join();
       self->executor_ = asio::prefer(self->executor_, asio::execution::outstanding_work.untracked);
     }
-    closed();
+    for (const auto& each : *closed) each();
   });
 }
 

@@ -50,7 +50,8 @@ class LeaseStore {
   /// More in one transaction, put there on the writing thread.
   using Work = std::function<void(LeaseDatabase::Transaction&)>;
   void put(Work work, Done done) { put({{}, {}, std::move(done), std::move(work)}); }
-  /// Writes what is queued, calls back all completions, closes the file, then calls `closed`.
+  /// Writes what is queued, calls back all completions, closes the file, then calls `closed`; that of a second call,
+  /// too.
   void async_close(std::function<void()> closed);
 
   /// Transactions that reached the disk.
@@ -79,9 +80,11 @@ class LeaseStore {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<Group> queue_;             // guarded by mutex_
-  bool is_closing_ = false;             // guarded by mutex_
-  std::function<void()> closed_;        // guarded by mutex_
+  std::deque<Group> queue_;  // guarded by mutex_
+  bool is_closing_ = false;  // guarded by mutex_
+  using Closed = std::vector<std::function<void()>>;
+  std::shared_ptr<Closed> closed_;      // guarded by mutex_, as long as the thread runs; then its last act has it
+  std::weak_ptr<Closed> closing_;       // the same; late calls look here
   std::shared_ptr<LeaseStore*> alive_;  // late completions look here; emptied by the destructor
   std::thread thread_;
 };

@@ -128,6 +128,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   std::optional<std::pair<Responder::Time, runtime::TimerQueue::Id>> armed;
   bool is_disk_good = true;
   bool is_running = false;
+  bool is_closed = false;     ///< stop() may still finish on behalf of a server that is gone, and tells nobody
   bool is_importing = false;  ///< no client is dealt with until it is on disk
   bool is_reserving = false;
   std::unique_ptr<dhcp6::Service> v6;  // none where no IPv6 network is served; last, since it uses the others
@@ -311,7 +312,7 @@ void Server::Impl::write(Changes changes, std::function<void(const Changes&, err
               if (!self) return;
               self->set_healthy(!result, result);
               written(*held, result);
-              if (result) return;
+              if (result || self->is_closed) return;
               if (self->options.on_event)
                 for (const LeaseChange& change : held->v4) self->options.on_event(change.event);
               if (self->options.on_event6)
@@ -436,7 +437,7 @@ void Server::Impl::publish(const std::vector<LeaseChange>& changes) {
     if (change.event.kind == LeaseEventKind::declined) {
       options.log.warning("address declined: somebody else uses it", fields_of(change.event.lease));
     }
-    if (options.on_event) options.on_event(change.event);
+    if (options.on_event && !is_closed) options.on_event(change.event);
   }
 }
 
@@ -528,6 +529,7 @@ Server::Server(boost::asio::any_io_executor executor, ServerOptions options)
 
 Server::~Server() {
   impl_->is_running = false;
+  impl_->is_closed = true;
   for (Impl::Link& link : impl_->links) link.socket->close();
   if (impl_->v6) impl_->v6->close();
 }

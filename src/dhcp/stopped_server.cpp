@@ -52,7 +52,17 @@ void StoppedServer::Impl::start(Config config) {
   problems = std::move(stored.problems);
   if (!config.subnets6.empty()) {
     responder6.emplace(dhcp6::ResponderConfig{config.subnets6, {}, no_duid()});
-    responder6->restore(stored.leases6, now());
+    std::vector<dhcp6::Lease> known = stored.leases6;
+    // Somebody may use an address whose row can't be read: here, too, nobody else gets it.
+    for (const Ipv6& address : stored.unreadable6) {
+      dhcp6::Lease resting;
+      resting.address = address;
+      resting.client.duid = no_duid();
+      resting.state = LeaseState::declined;
+      resting.expires = kNeverEnds;
+      known.push_back(std::move(resting));
+    }
+    responder6->restore(std::move(known), now());
   }
   leases6 = std::move(stored.leases6);
   by_hand = std::move(stored.reservations);

@@ -83,8 +83,9 @@ struct Allocator::Impl {
   std::unordered_map<std::string, Ipv6> reserved_by_duid;
   std::unordered_map<Ipv6, std::pair<Ipv6, Client>, HashIpv6> superseded;  // by the address offered instead
   std::set<Ipv6> returned;                                                 // below `next`, offered but never bound
-  std::uint64_t next = 0;  // low half of the lowest address that was never given
-  bool is_passed = false;  // every address of the pool was given once
+  std::unordered_map<Ipv6, Lease, HashIpv6> replaced;  // on disk, until settle_adopted() tells what is there now
+  std::uint64_t next = 0;                              // low half of the lowest address that was never given
+  bool is_passed = false;                              // every address of the pool was given once
 };
 
 void Allocator::Impl::reconfigure(const Subnet& s) {
@@ -338,6 +339,8 @@ Allocator::Adopted Allocator::adopt(const Lease& lease, Time now) {
 Record& Allocator::Impl::fill(const Lease& lease, Use use, Time ends) {
   superseded.erase(lease.address);
   returned.erase(lease.address);
+  if (const Record* before = table.find(lease.address); before != nullptr && before->is_durable)
+    replaced.insert_or_assign(lease.address, lease_of(*before));
   Record& record = table.obtain(lease.address);
   record.host_name = lease.host_name;
   record.started = lease.started;
@@ -352,8 +355,8 @@ Allocator::Adopted Allocator::Impl::bind_adopted(const Lease& adopted, Time now)
   Record* same = table.find(adopted.address);
   Record* own = table.find(adopted.client);
   if (same != nullptr && same->use == Use::bound) {
-    if (same->ends >= adopted.expires) return {dhcp::Adoption::unchanged, {}};
-    table.set(*same, Client(same->client), Use::bound, adopted.expires);
+    if (same->is_durable && same->ends >= adopted.expires) return {dhcp::Adoption::unchanged, {}};
+    table.set(*same, Client(same->client), Use::bound, std::max(same->ends, adopted.expires));
     return {dhcp::Adoption::bound, event(LeaseEventKind::renewed, *same)};
   }
   const bool is_elsewhere = own != nullptr && own != same;
@@ -385,10 +388,19 @@ Allocator::Adopted Allocator::Impl::remember(const Lease& adopted, Time now) {
 
 void Allocator::settle_adopted(const LeaseEvent& event, bool is_durable) {
   Record* record = impl_->table.find(event.lease.address);
+  const auto replaced = impl_->replaced.extract(event.lease.address);
   if (record == nullptr) return;
   if (is_durable) {
+    // A request of the same client, which was waiting for the disk before the import, may have been taken back since.
+    if (record->use == Use::offered && event.lease.state == LeaseState::bound)
+      impl_->table.set(*record, event.lease.client, Use::bound, event.lease.expires);
     record->is_durable = true;
-  } else if (!record->is_durable) {
+  } else if (record->is_durable) {
+    return;  // one of ours that would have lasted longer; in memory it does
+  } else if (replaced) {
+    const Lease& before = replaced.mapped();
+    impl_->fill(before, to_use(before.state), before.expires).is_durable = true;
+  } else {
     impl_->table.erase(event.lease.address);
     impl_->returned.insert(event.lease.address);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/system/system_error.hpp>
 #include <filesystem>
+#include <hcpnet/dhcp/lease_file.hpp>
 #include <set>
 #include <utility>
 
@@ -101,6 +102,7 @@ void Service::restore(std::vector<Lease> leases, std::span<const Ipv6> unreadabl
     if (subnet == responder_.config().subnets.end()) continue;
     Lease resting;
     resting.address = address;
+    resting.client.duid = dhcp::no_duid();  // without any it could be neither stored nor read from a lease file
     resting.state = LeaseState::declined;
     resting.started = now;
     resting.expires = now + subnet->lease_time;
@@ -129,6 +131,7 @@ void Service::stop_reading() {
 
 void Service::close() {
   is_running_ = false;
+  is_closed_ = true;
   for (Link& link : links_) link.socket->close();
 }
 
@@ -205,7 +208,7 @@ void Service::publish(const std::vector<LeaseChange>& changes) {
     if (change.event.kind == LeaseEventKind::declined) {
       host_.options.log.warning("address declined: somebody else uses it", fields_of(change.event.lease));
     }
-    if (host_.options.on_event6) host_.options.on_event6(change.event);
+    if (host_.options.on_event6 && !is_closed_) host_.options.on_event6(change.event);
   }
 }
 

@@ -106,6 +106,7 @@ class Service {
   dhcp::ServerStats::V6 stats_;
   std::optional<std::pair<Responder::Time, runtime::TimerQueue::Id>> armed_;
   bool is_running_ = false;
+  bool is_closed_ = false;  ///< nobody is told any more
   bool is_paused_ = false;
 };
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/haproxy_backends.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
 namespace hcpnet::proxy::haproxy {
 namespace {
 
@@ -42,7 +46,8 @@ std::string source_words(const std::vector<IpAddress>& dial_from, bool is_v4) {
 }  // namespace
 
 std::string time_text(std::chrono::milliseconds time) {
-  return std::to_string(time.count()) + "ms";
+  constexpr std::int64_t kLongest = std::numeric_limits<std::int32_t>::max();  // 24.8 days; HAProxy refuses more
+  return std::to_string(std::min<std::int64_t>(time.count(), kLongest)) + "ms";
 }
 
 std::string backend_section(const Backend& backend, bool is_http, const std::vector<IpAddress>& dial_from) {

@@ -40,23 +40,6 @@ Json access_filter(const std::vector<Cidr>& clients, bool are_allowed) {
        {"rules", {{"action", are_allowed ? "ALLOW" : "DENY"}, {"policies", {{"clients", std::move(policy)}}}}}});
 }
 
-/// Whether `name`, a host name or a wildcard, is all below `pattern`.
-bool is_covered(const std::string& name, const std::string& pattern) {
-  return name == pattern || (pattern.starts_with("*.") && name.ends_with(pattern.substr(1)));
-}
-
-/// Those of `names` that a listener serves.
-std::vector<std::string> served(const std::vector<std::string>& names, const std::vector<std::string>& only) {
-  if (only.empty()) return names;
-  std::set<std::string> some;
-  for (const std::string& name : names)
-    for (const std::string& pattern : only) {
-      if (is_covered(name, pattern)) some.insert(name);
-      if (is_covered(pattern, name)) some.insert(pattern);
-    }
-  return {some.begin(), some.end()};
-}
-
 class EnvoyRenderer {
  public:
   EnvoyRenderer(const RouteConfig& config, const SourceClusters& workers, const EnvoyOptions& options,
@@ -66,7 +49,9 @@ class EnvoyRenderer {
     listeners_ = options.any_address
                      ? merged_listeners(config.listeners, [this](const std::string& message) { warn(message); })
                      : config.listeners;
-    if (options.settings.max_hello_bytes > kLargestHelloBytes) warn("a limit of more than 16 KiB for a ClientHello");
+    // Envoy's field for less, `max_client_hello_size`, is too new: one that does not know it would not start.
+    if (options.settings.max_hello_bytes != kLargestHelloBytes)
+      warn("another limit for a ClientHello than Envoy's 16 KiB");
   }
 
   Json listeners() {
@@ -120,6 +105,28 @@ class EnvoyRenderer {
   }
   void warn(const Route& route, const char* code, const std::string& message) {
     warn("port " + std::to_string(route.port) + ", backend " + route.backend + ": " + message, code);
+  }
+
+  /// The names of a route that a listener serves. What it allows of a wildcard is this route's only where no route has
+  /// a name closer to it.
+  [[nodiscard]] std::vector<std::string> served(const Route& route, const Listener& listener) const {
+    if (listener.only_names.empty()) return route.names;
+    const auto is_closer = [](const std::string& other, const std::string& name, const std::string& allowed) {
+      return other != name && is_covered(other, name) && is_covered(allowed, other);
+    };
+    const auto is_taken = [&](const std::string& allowed, const std::string& name) {
+      return std::ranges::any_of(config_.routes, [&](const Route& other) {
+        return other.port == route.port && other.protocol == route.protocol &&
+               std::ranges::any_of(other.names, [&](const std::string& n) { return is_closer(n, name, allowed); });
+      });
+    };
+    std::set<std::string> some;
+    for (const std::string& name : route.names)
+      for (const std::string& allowed : listener.only_names) {
+        if (is_covered(name, allowed)) some.insert(name);
+        if (is_covered(allowed, name) && !is_taken(allowed, name)) some.insert(allowed);
+      }
+    return {some.begin(), some.end()};
   }
 
   [[nodiscard]] const Backend& backend_of(const Route& route) const {
@@ -177,7 +184,7 @@ class EnvoyRenderer {
     Json chains = Json::array();
     for (const Route& route : config_.routes) {
       if (route.port != listener.address.port || route.protocol != Protocol::tcp) continue;
-      const auto names = served(route.names, listener.only_names);
+      const auto names = served(route, listener);
       if (!names.empty()) add_chain(chains, listener, route, {{"transport_protocol", "tls"}, {"server_names", names}});
       if (!listener.only_names.empty()) continue;
       if (route.no_sni != route.other_sni)
@@ -222,14 +229,20 @@ class EnvoyRenderer {
         if (route.port != listener.address.port || route.protocol != Protocol::tcp ||
             route.source.is_everyone() != is_for_everyone || (!is_for_everyone && clients_of(route.source) != clients))
           continue;
-        for (const std::string& name : served(route.names, listener.only_names)) hosts.emplace(name, route.backend);
+        for (const std::string& name : served(route, listener)) hosts.emplace(name, route.backend);
         if (route.other_sni && listener.only_names.empty()) hosts.emplace("*", route.backend);
       }
     }
     Json virtual_hosts = Json::array();
     for (const auto& [domain, backend] : hosts) {
       // No limit of time: a reply may be a watch.
-      Json route = {{"match", {{"prefix", "/"}}}, {"route", {{"cluster", backend}, {"timeout", "0s"}}}};
+      Json action = {{"cluster", backend}, {"timeout", "0s"}};
+      const auto known = std::ranges::find(config_.backends, backend, &Backend::name);
+      if (known->idle_timeout) action["idle_timeout"] = seconds(*known->idle_timeout);
+      if (options_.settings.max_connect_attempts > 1)
+        action["retry_policy"] = {{"retry_on", "connect-failure"},
+                                  {"num_retries", options_.settings.max_connect_attempts - 1}};
+      Json route = {{"match", {{"prefix", "/"}}}, {"route", std::move(action)}};
       virtual_hosts.push_back(
           {{"name", domain}, {"domains", Json::array({domain})}, {"routes", Json::array({std::move(route)})}});
     }
@@ -261,7 +274,7 @@ class EnvoyRenderer {
     if (listener.kind == ListenerKind::tls) {
       json["listener_filters"] =
           Json::array({{{"name", "envoy.filters.listener.tls_inspector"},
-                        {"typed_config", typed("filters.listener.tls_inspector.v3.TlsInspector", inspector())}}});
+                        {"typed_config", typed("filters.listener.tls_inspector.v3.TlsInspector", Json::object())}}});
       json["listener_filters_timeout"] = seconds(options_.settings.inspect_timeout);
       json["continue_on_listener_filters_timeout"] = false;
       json["filter_chains"] = tls_chains(listener);
@@ -272,12 +285,6 @@ class EnvoyRenderer {
       warn("port " + std::to_string(port) + ": headers of the PROXY protocol from some clients only");
     if (!listener.interface.empty()) warn("port " + std::to_string(port) + ": accepting on one network interface only");
     return json;
-  }
-
-  /// A field that an older Envoy does not know is there only where it is needed.
-  [[nodiscard]] Json inspector() const {
-    const std::size_t limit = options_.settings.max_hello_bytes;
-    return limit < kLargestHelloBytes ? Json{{"max_client_hello_size", limit}} : Json::object();
   }
 
   Json udp_listener(const std::string& address, std::uint16_t port) {

@@ -115,7 +115,8 @@ class HaproxyRenderer {
     };
     bound("rcvbuf", settings_.buffers.receive_bytes);
     bound("sndbuf", settings_.buffers.send_bytes);
-    if (settings_.max_hello_bytes > kBufferBytes)
+    // Of what a buffer holds, HAProxy keeps a part free for what it may add.
+    if (settings_.max_hello_bytes > kBufferBytes - kReservedBytes)
       text += "  tune.bufsize " + std::to_string(settings_.max_hello_bytes + kReservedBytes) + '\n';
     if (settings_.max_hello_bytes < kBufferBytes) warn("a limit of less than 16 KiB for a ClientHello");
     return text;

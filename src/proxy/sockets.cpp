@@ -40,7 +40,7 @@ Endpoint from_asio(const tcp::endpoint& endpoint) {
 
 std::size_t granted_buffer_bytes(int option, std::size_t wanted) {
   const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
-  if (!probe.is_open()) return wanted;
+  if (!probe.is_open()) return 0;
   const int value = socket_buffer_option(wanted);
   set_option(probe.get(), SOL_SOCKET, option, value);
   int doubled = 0;
@@ -76,9 +76,11 @@ void set_listening_options(int socket, const TcpOptions& options) noexcept {
   if (options.send_buffer_bytes > 0)
     set_option(socket, SOL_SOCKET, SO_SNDBUF, socket_buffer_option(options.send_buffer_bytes));
   // Where no bound is wanted any more, the kernel may choose again (Linux 5.14; before that it takes a new socket).
+#ifdef SO_BUF_LOCK
   set_option(socket, SOL_SOCKET, SO_BUF_LOCK,
              (options.receive_buffer_bytes > 0 ? SOCK_RCVBUF_LOCK : 0) |
                  (options.send_buffer_bytes > 0 ? SOCK_SNDBUF_LOCK : 0));
+#endif
 }
 
 void set_tcp_options(int socket, const TcpOptions& options) noexcept {

@@ -165,7 +165,7 @@ ValidProxyPolicy build_policy(const SpecSet::Object<ProxyPolicy>* object) {
   for (const ProxyPolicy::AllowedNames& allowed : policy->allowed_names) {
     auto& list = valid.allowed_names.emplace_back();
     list.port = allowed.port;
-    if (allowed.address) list.address = parse_ip_address(*allowed.address).value();
+    if (allowed.address) list.address = parse_ip_address(*allowed.address)->unmapped();
     for (const std::string& name : allowed.names) list.names.push_back(lower(name));
   }
   valid.backends = policy->backends;

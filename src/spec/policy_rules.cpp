@@ -158,14 +158,18 @@ void check_views(Examined<DNSPolicy>& policy, const std::optional<Cidr>& own) {
   }
 }
 
+std::optional<IpAddress> address_of(const ProxyPolicy::AllowedNames& allowed) {
+  if (!allowed.address) return std::nullopt;
+  return parse_ip_address(*allowed.address)->unmapped();
+}
+
 void check_allowed_names(Subject& subject, const ProxyPolicy& policy) {
   std::map<std::pair<std::uint16_t, std::optional<IpAddress>>, std::size_t> lists;
   for (std::size_t i = 0; i < policy.allowed_names.size(); ++i) {
     const ProxyPolicy::AllowedNames& allowed = policy.allowed_names[i];
     const std::string pointer = at("allowedNames", i, "port");
     if (!subject.is_good(pointer) || !subject.is_good(at("allowedNames", i, "address"))) continue;
-    const auto [first, is_new] =
-        lists.emplace(std::pair(allowed.port, allowed.address ? parse_ip_address(*allowed.address) : std::nullopt), i);
+    const auto [first, is_new] = lists.emplace(std::pair(allowed.port, address_of(allowed)), i);
     if (!is_new)
       subject.error(code::duplicate_name, pointer, "list " + std::to_string(first->second) + " is for this listener");
     const bool is_blind = std::ranges::any_of(policy.listeners, [&](const ProxyPolicy::Listener& listener) {

@@ -70,6 +70,7 @@ HttpResponse lease_file(Stack::Impl& stack) {
 
 void lease_events(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
   if (request.method != "GET") return reply(problem(405, "only GET here"));
+  if (!stack.lease_feed) return reply(problem(503, "the process is ending"));  // it was read before the socket closed
   std::optional<std::uint64_t> after;
   if (const auto text = request.query.find("after"); text != request.query.end()) {
     std::uint64_t number = 0;

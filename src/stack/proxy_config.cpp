@@ -349,11 +349,13 @@ struct Owner {
   std::string pointer;  ///< of its address
 };
 
-/// What a policy says of backends and listeners that there are not; they may come.
-void warn_of_absent(Diagnostics& problems, const spec::ObjectMeta& owner, const proxy::RouteConfig& config,
-                    const spec::ValidProxyPolicy& policy) {
-  const auto warn = [&](const std::string& pointer, const char* code, const std::string& message) {
-    problems.add(problem(Severity::warning, policy.origin, pointer, owner, code, message));
+/// What a policy says of backends and listeners that there are not; they may come. Not so an address: a list for one
+/// that nothing listens on would restrict nobody.
+void find_absent(Diagnostics& problems, const spec::ObjectMeta& owner, const proxy::RouteConfig& config,
+                 const spec::ValidProxyPolicy& policy) {
+  const auto warn = [&](const std::string& pointer, const char* code, const std::string& message,
+                        Severity severity = Severity::warning) {
+    problems.add(problem(severity, policy.origin, pointer, owner, code, message));
   };
   const auto has_backend = [&](const std::string& name) {
     return std::ranges::find(config.backends, name, &proxy::Backend::name) != config.backends.end();
@@ -365,18 +367,25 @@ void warn_of_absent(Diagnostics& problems, const spec::ObjectMeta& owner, const 
   for (std::size_t i = 0; i < policy.backends.size(); ++i)
     if (const std::string& name = policy.backends[i].name; !has_backend(name))
       warn("/spec/backends/" + std::to_string(i) + "/name", "no-such-backend", "there is no backend " + name);
-  for (std::size_t i = 0; i < policy.allowed_names.size(); ++i)
-    if (std::ranges::none_of(config.listeners, [&](const proxy::Listener& listener) {
-          return sees_names(listener.kind) && is_for(policy.allowed_names[i], listener.address);
-        }))
+  for (std::size_t i = 0; i < policy.allowed_names.size(); ++i) {
+    const auto& allowed = policy.allowed_names[i];
+    const auto is_there = [&](const proxy::Listener& l) {
+      return !allowed.address || l.address.address == *allowed.address;
+    };
+    if (std::ranges::none_of(config.listeners, is_there))
+      warn("/spec/allowedNames/" + std::to_string(i) + "/address", "no-such-listener",
+           "the proxy does not listen on this address", Severity::error);
+    else if (std::ranges::none_of(config.listeners, [&](const proxy::Listener& listener) {
+               return sees_names(listener.kind) && is_for(allowed, listener.address);
+             }))
       warn("/spec/allowedNames/" + std::to_string(i), "no-such-listener",
-           "no listener that sees names has this port" +
-               std::string(policy.allowed_names[i].address ? " and address" : ""));
+           "no listener that sees names has this port" + std::string(allowed.address ? " and address" : ""));
+  }
 }
 
 void add_proxy(StackConfig& out, Diagnostics& problems, const Owner& owner, proxy::RouteConfig config,
                const spec::ValidProxyPolicy& policy, proxy::SourceClusters workers) {
-  warn_of_absent(problems, owner.metadata, config, policy);
+  find_absent(problems, owner.metadata, config, policy);
   auto table = proxy::RouteTable::build(std::move(config));
   if (table.has_error()) {
     for (const Diagnostic& d : Diagnostics(table.error()))

@@ -262,7 +262,7 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
   const auto [known, is_new] = surroundings_.internal_proxies.try_emplace(name, address->address.v4());
   if (!is_new && known->second == address->address.v4()) return;
   known->second = address->address.v4();
-  ++load_generation_;
+  ++surroundings_generation_;
   auto config = make_served_config(served_->checked, options.serve, surroundings_);
   auto next = config ? prepare(std::move(*config)) : Result<Prepared, Diagnostics>(config.error());
   if (next) return commit(std::move(*next));
@@ -275,11 +275,16 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
 Result<void, Diagnostics> Stack::Impl::set_endpoints(spec::EndpointMap endpoints) {
   auto checked = spec::check_endpoints(std::move(endpoints));
   if (checked.has_error()) return checked.error();
-  surroundings_.endpoints = std::move(*checked);
-  if (state != State::running) return {};  // start() takes them, or nobody does any more
-  ++load_generation_;
-  // Only routes depend on them, and these have been built of the same set before.
-  const StackConfig config = make_served_config(served_->checked, options.serve, surroundings_).value();
+  if (*checked == surroundings_.endpoints) return {};
+  Surroundings next = surroundings_;
+  next.endpoints = std::move(*checked);
+  // Only routes depend on them, and these have been built of the same set before. Unless it runs, start() takes them,
+  // or nobody does any more.
+  const StackConfig config =
+      state == State::running ? make_served_config(served_->checked, options.serve, next).value() : StackConfig{};
+  surroundings_ = std::move(next);
+  ++surroundings_generation_;
+  if (state != State::running) return {};
   for (std::size_t i = 0; i < proxies.size(); ++i) proxies[i].engine->replace(config.proxies[i].table);
   return {};
 }

@@ -119,7 +119,12 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
  private:
   [[nodiscard]] LoadRequest load_request() const;
   void start_load();
-  void on_loaded(LoadOutcome loaded, std::uint64_t generation);
+  /// What has happened before a load began.
+  struct Generations {
+    std::uint64_t files, surroundings;
+  };
+  [[nodiscard]] Generations generations() const { return {load_generation_, surroundings_generation_}; }
+  void on_loaded(LoadOutcome loaded, Generations generations);
   void refuse_waiting();
   Result<void, Diagnostics> apply(LoadOutcome loaded);
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
@@ -170,8 +175,9 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   std::shared_ptr<LoadedSet> served_;
   std::optional<boost::asio::thread_pool> loader_;  ///< one thread; there is none before it has something to do
   bool is_loading_ = false;
-  Reload current_reload_, next_reload_;  ///< for whom is loaded; who has asked since
-  std::uint64_t load_generation_ = 0;    ///< counts what makes a load in progress outdated
+  Reload current_reload_, next_reload_;        ///< for whom is loaded; who has asked since
+  std::uint64_t load_generation_ = 0;          ///< counts what makes a load in progress outdated
+  std::uint64_t surroundings_generation_ = 0;  ///< counts what such a load is built with, but not read from
   Surroundings surroundings_;
   std::vector<std::string> proxies_by_dns_;
   std::optional<runtime::TimerQueue::Id> next_resolve_;

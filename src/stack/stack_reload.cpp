@@ -105,25 +105,34 @@ void Stack::Impl::start_load() {
   // The embedder's context has something to wait for as long as this lasts.
   const auto home = boost::asio::prefer(io.get_executor(), boost::asio::execution::outstanding_work.tracked);
   boost::asio::post(
-      *loader_, [weak = weak_from_this(), home, request = std::move(request), generation = load_generation_]() mutable {
+      *loader_, [weak = weak_from_this(), home, request = std::move(request), generations = generations()]() mutable {
         auto loaded = try_load(request);
         request = {};  // large texts end here, not on the thread that serves
-        boost::asio::post(home, [weak = std::move(weak), loaded = std::move(loaded), generation]() mutable {
-          if (const auto self = weak.lock()) self->on_loaded(std::move(loaded), generation);
+        boost::asio::post(home, [weak = std::move(weak), loaded = std::move(loaded), generations]() mutable {
+          if (const auto self = weak.lock()) self->on_loaded(std::move(loaded), generations);
         });
       });
 }
 
-void Stack::Impl::on_loaded(LoadOutcome loaded, std::uint64_t generation) {
+void Stack::Impl::on_loaded(LoadOutcome loaded, Generations generations) {
   is_loading_ = false;
   if (state != State::running) {
     refuse_waiting();
     if (state == State::stopping || state == State::handed_over) note_stopped();
     return;
   }
-  if (generation != load_generation_) {  // what it was built from has changed
+  if (generations.files != load_generation_) {  // read before what is served now
     next_reload_.take_over(std::exchange(current_reload_, {}));
     return start_load();
+  }
+  // Not read again: endpoints may change faster than files can be read.
+  if (generations.surroundings != surroundings_generation_ && loaded.set && !(*loaded.set)->is_served) {
+    LoadedSet& next = **loaded.set;
+    auto config = make_served_config(next.checked, options.serve, surroundings_);
+    if (config)
+      next.config = std::move(*config);
+    else
+      loaded.set = config.error();
   }
   const auto result = is_being_handed_over() ? refuse_reload(being_handed_over()) : apply(std::move(loaded));
   for (const Reloaded& done : std::exchange(current_reload_.waiting, {})) done(result);

@@ -61,6 +61,7 @@ std::size_t ClientHelloReader::message_bytes() const noexcept {
 }
 
 Result<ClientHello> ClientHelloReader::read(ByteView received) {
+  if (received.size() < record_) return Errc::malformed;  // fewer bytes than before
   for (;;) {
     const Result<Fragment> fragment = current_fragment(received);
     if (!fragment) return fragment.error();
@@ -87,6 +88,7 @@ Result<ClientHello> ClientHelloReader::finish(ByteView received) const {
     writer.bytes(message);
     message = writer.written();
   }
+  if (message.size() < head_.size()) return Errc::malformed;  // other bytes than before
   Result<ClientHello> hello = parse_client_hello_body(message.subspan(head_.size()), limits_);
   if (hello) hello->consumed_bytes = record_ + kRecordHeadBytes + rest;
   return hello;

@@ -2,6 +2,8 @@
 """Lease files, hcpnet.dhcp.StoppedServer, and leases that are imported into a stack."""
 
 import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -48,6 +50,34 @@ def test_a_lease_file_is_read() -> None:
     assert (lease6.duid, lease6.host_name) == ("00:03:00:01:02:00:00:00:00:03", "vm")
     assert (lease6.state, lease6.expires, lease6.subnet) == (LeaseState.bound, SOON, "")
     assert lease6.started == datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def test_a_lease_outlives_its_list() -> None:
+    text = "".join(f"{END} 02:00:00:00:00:{n:02x} 192.0.2.{n} name-longer-than-{n} *\n" for n in range(10, 30))
+    text += f"{END} 7 2001:db8::5 name-longer-than-five 00:03:00:01:02:00:00:00:00:03\n"
+    leases = dhcp.parse_lease_file(LeaseFileFormat.dnsmasq, text)
+    kept, kept6 = leases.leases, leases.leases6
+    assert leases.keep_only(["192.0.2.29/32"]) == 20
+    assert (len(leases.leases), leases.leases6) == (1, [])
+    assert [str(listed.lease.address) for listed in kept] == [f"192.0.2.{n}" for n in range(10, 30)]
+    assert [listed.lease.host_name for listed in kept] == [f"name-longer-than-{n}" for n in range(10, 30)]
+    assert [listed.lease.host_name for listed in kept6] == ["name-longer-than-five"]
+
+
+def test_a_list_may_change_while_it_is_imported(vlan: Vlan) -> None:
+    vlan.file.write_text(vlan.file.read_text().replace("127.81.1.0/24", "127.0.0.0/8"))
+    many = "".join(
+        f"{END} 02:00:00:00:{n >> 8:02x}:{n & 255:02x} 127.82.{n >> 8}.{n & 255} * *\n" for n in range(1, 50_000)
+    )
+    first = dhcp.parse_lease_file(LeaseFileFormat.dnsmasq, many)
+    second = dhcp.parse_lease_file(LeaseFileFormat.dnsmasq, f"{END} 02:00:00:01:00:00 127.83.0.1 * *\n")
+    with dhcp.StoppedServer(vlan.folder / "leases.db", files=[vlan.file]) as stopped, ThreadPoolExecutor(2) as threads:
+        outcomes = [threads.submit(stopped.import_leases, first)]
+        time.sleep(0.02)
+        outcomes.append(threads.submit(stopped.import_leases, second))  # it waits for the other
+        time.sleep(0.02)
+        second.keep_only([])
+        assert [outcome.result().imported for outcome in outcomes] == [49_999, 1]
 
 
 def test_every_error_is_told_with_its_line() -> None:

@@ -93,7 +93,7 @@ def test_a_table_that_is_wrong_says_all_of_it() -> None:
         RouteTable(
             [Listener(HTTPS)],
             [Backend("a")],
-            [Route(443, "b", names=["a.example.com", "-"]), Route(443, "a", names=["a.example.com"])],
+            [Route(443, "b", names=["a.example.com", "a..b"]), Route(443, "a", names=["a.example.com"])],
         )
     assert {d.code for d in error.value.diagnostics} == {
         "empty-backend",

@@ -40,6 +40,23 @@ def test_a_reader_goes_on_where_it_was() -> None:
     assert reader.read(HELLO + b"more").consumed_bytes == len(HELLO)
 
 
+def test_a_reader_that_is_given_less_than_before_says_so() -> None:
+    body = HELLO[5:]
+    in_two_records = HELLO[:3] + b"\x00\x08" + body[:8] + HELLO[:3] + (len(body) - 8).to_bytes(2) + body[8:]
+    assert parse_client_hello(in_two_records).server_name == "api.blue.example.com"
+    for wrong in (b"", in_two_records[:13], in_two_records[20:]):
+        reader = ClientHelloReader()
+        with pytest.raises(hcpnet.WireError):
+            reader.read(in_two_records[:20])
+        with pytest.raises(hcpnet.WireError):
+            reader.read(wrong)
+    reader = ClientHelloReader()
+    with pytest.raises(hcpnet.WireError):
+        reader.read(in_two_records[:20])
+    with pytest.raises(hcpnet.WireError):
+        reader.read(in_two_records[:3] + b"\x00\x01" + in_two_records[5:])
+
+
 def test_limits_are_the_callers() -> None:
     with pytest.raises(hcpnet.WireError) as error:
         parse_client_hello(HELLO, max_bytes=len(HELLO) - 1)

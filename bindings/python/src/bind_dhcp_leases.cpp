@@ -82,10 +82,13 @@ void bind_list(py::module_& m) {
   py::class_<ListedLease6>(m, "ListedLease6", "An IPv6 lease of a file.")
       .def_readonly("lease", &ListedLease6::lease, "dhcp6.Lease.")
       .def_readonly("line", &ListedLease6::line, "int: where it stands.");
+  // Copies: keep_only() destroys and moves what references would lead to.
   py::class_<LeaseList>(m, "LeaseList", "What a lease file says, one lease per address.")
       .def_readonly("file", &LeaseList::file, "str: names it in diagnostics.")
-      .def_readonly("leases", &LeaseList::leases, "list[ListedLease].")
-      .def_readonly("leases6", &LeaseList::leases6, "list[ListedLease6].")
+      .def_property_readonly(
+          "leases", [](const LeaseList& l) { return std::vector<ListedLease>(l.leases); }, "list[ListedLease].")
+      .def_property_readonly(
+          "leases6", [](const LeaseList& l) { return std::vector<ListedLease6>(l.leases6); }, "list[ListedLease6].")
       .def_property_readonly(
           "warnings", [](const LeaseList& l) { return to_list(l.warnings); }, "list[Diagnostic].")
       .def("__len__", &LeaseList::size)
@@ -214,7 +217,8 @@ Raises:
           "list[str]: rows of the database that are no leases.")
       .def(
           "import_leases",
-          [](StoppedServerOwner& s, const LeaseList& list) {
+          // Its own list: without the GIL another thread may change that of Python.
+          [](StoppedServerOwner& s, LeaseList list) {
             return s.with([&](StoppedServer& server) { return server.import_leases(list).value(); });
           },
           py::arg("leases"), R"doc(Take over leases, all of them or none; they are on disk when it returns.

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <hcpnet/proxy/route_table.hpp>
+#include <hcpnet/stack/config.hpp>
 #include <hcpnet/stack/explain.hpp>
 #include <hcpnet/stack/files.hpp>
 #include <utility>
@@ -45,8 +46,8 @@ MadeDecision find(const Table& table, const Endpoint& listener, const std::optio
                   const IpAddress& source, const std::optional<SourceClusters>& clusters, bool not_tls,
                   Protocol protocol) {
   const Greeting greeting = not_tls ? Greeting::not_tls : greeting_of(server_name);
-  const Decision decision =
-      table.routes->find(listener, greeting, server_name.value_or(""), source, table.clusters_or(clusters), protocol);
+  const Decision decision = table.routes->find(listener, greeting, server_name.value_or(""), source.unmapped(),
+                                               table.clusters_or(clusters), protocol);
   return {decision.backend ? std::optional(decision.backend->name) : std::nullopt,
           std::string(to_string(decision.rule)), std::string(decision.matched)};
 }

@@ -249,11 +249,13 @@ Raises:
           "list[dhcp6.Lease]: ordered by address.")
       .def(
           "import_leases",
-          [](StackOwner& s, const dhcp::LeaseList& list) {
+          // Its own list: without the GIL another thread may change that of Python.
+          [](StackOwner& s, dhcp::LeaseList list) {
             const PythonCall call;
             return s
                 .with([&](Stack& stack) {
-                  return wait_for<dhcp::LeaseImport>([&](auto done) { stack.import_leases(list, std::move(done)); });
+                  return wait_for<dhcp::LeaseImport>(
+                      [&](auto done) { stack.import_leases(std::move(list), std::move(done)); });
                 })
                 .value();
           },

@@ -2,6 +2,7 @@
 // Leases from elsewhere in the hands of the allocators.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <hcpnet/dhcp/responder.hpp>
 #include <hcpnet/dhcp6/responder.hpp>
 #include <map>
@@ -258,6 +259,41 @@ TEST(LeaseImport, WhatDidNotReachTheDiskIsForgotten) {
   EXPECT_EQ(lease(responder, test_mac(30)), std::nullopt);
 }
 
+// All or none: what an import that failed would have changed is as it was.
+TEST(LeaseImport, WhatDidNotReachTheDiskLeavesARestAlone) {
+  Responder responder(config(50, 51));
+  ASSERT_EQ(lease(responder, test_mac(1)), at(50));
+  responder.handle(decline(test_mac(1), at(50)).bytes(), 0, kNow);
+  ASSERT_EQ(lease(responder, test_mac(2)), at(51));
+  ASSERT_TRUE(responder.end(at(51), kNow));
+  const auto before = responder.leases();
+  take_over(responder, list_of({listed(50, 7, 5h, LeaseState::declined), listed(51, 3)}), false);
+  EXPECT_EQ(responder.leases(), before);
+  EXPECT_EQ(responder.usage(0).declined, 1U);
+  EXPECT_EQ(lease(responder, test_mac(2)), at(51)) << "its own of before";
+  EXPECT_EQ(offered(responder, test_mac(4)), std::nullopt) << "somebody uses 192.0.2.50";
+  responder.expire(kNow + 1h, 10);
+  EXPECT_EQ(offered(responder, test_mac(4), kNow + 1h), at(50)) << "the rest ends when it said";
+}
+
+// A client's request waits for the disk while the same lease is imported; it fails, and the import does not.
+TEST(LeaseImport, AnImportedLeaseIsKeptThoughTheRequestBeforeFailed) {
+  for (const auto ends_in : {30min, 120min}) {
+    Responder responder(config(50, 50));
+    ASSERT_EQ(offered(responder, test_mac(1)), at(50));
+    const auto request = responder.handle(test::select(test_mac(1), at(2), at(50)).bytes(), 0, kNow);
+    LeaseImport outcome;
+    const auto imported = responder.import_leases(list_of({listed(50, 1, ends_in)}), kNow, outcome);
+    EXPECT_EQ(outcome.unchanged, 0U) << "nothing is on disk yet";
+    responder.settle(request.changes, false, kNow);
+    responder.settle_import(imported, true);
+    EXPECT_EQ(table_of(responder), (Table{{"192.0.2.50", "bound " + test_mac(1).to_string()}}));
+    EXPECT_EQ(responder.next_due(), std::max(kNow + 1h, kNow + ends_in));
+    responder.expire(kNow + 20s, 10);
+    EXPECT_EQ(offered(responder, test_mac(2), kNow + 20s), std::nullopt);
+  }
+}
+
 TEST(LeaseImport, MoreThanThereIsRoomForIsRefused) {
   ResponderLimits limits;
   limits.allocator.max_leases = 2;
@@ -461,6 +497,36 @@ TEST(LeaseImport6, WhatDidNotReachTheDiskIsForgotten) {
   EXPECT_TRUE(responder.leases().empty());
   EXPECT_EQ(responder.usage(0).bound, 0U);
   EXPECT_EQ(take_over(responder, list6({listed6("2001:db8::50", 3)})).imported, 1U);
+}
+
+TEST(LeaseImport6, WhatDidNotReachTheDiskLeavesARestAlone) {
+  dhcp6::Responder responder(config6());
+  take_over(responder, list6({listed6("2001:db8::50", 1, 1h, LeaseState::declined), listed6("2001:db8::51", 2, -1s)}));
+  const auto before = responder.leases();
+  take_over(responder, list6({listed6("2001:db8::50", 3, 5h, LeaseState::declined), listed6("2001:db8::51", 4)}),
+            false);
+  EXPECT_EQ(responder.leases(), before);
+  EXPECT_EQ(responder.usage(0).declined, 1U);
+  EXPECT_EQ(responder.next_due(), kNow + 1h);
+}
+
+// The client's own request waits for the disk meanwhile; it fails, and the import does not.
+TEST(LeaseImport6, AnImportedLeaseIsKeptThoughTheRequestBeforeFailed) {
+  for (const auto ends_in : {30min, 120min}) {
+    dhcp6::Allocator allocator(config6().subnets[0]);
+    const dhcp6::Lease wanted = listed6("2001:db8::50", 1, ends_in).lease;
+    ASSERT_EQ(allocator.offer(wanted.client, std::array{wanted.address}, kNow), wanted.address);
+    allocator.bind(wanted.client, wanted.address, {}, kNow);
+    const auto adopted = allocator.adopt(wanted, kNow);
+    ASSERT_TRUE(adopted.event) << "nothing is on disk yet";
+    allocator.revert(wanted.address, kNow);
+    allocator.settle_adopted(*adopted.event, true);
+    ASSERT_EQ(allocator.leases().size(), 1U);
+    EXPECT_EQ(allocator.leases()[0].state, LeaseState::bound);
+    EXPECT_EQ(allocator.leases()[0].expires, adopted.event->lease.expires);
+    EXPECT_TRUE(allocator.expire(kNow + 20min, 10).empty());
+    EXPECT_EQ(allocator.bound(wanted.client), wanted.address);
+  }
 }
 
 TEST(LeaseImport6, EndingByHandFreesAnAddress) {

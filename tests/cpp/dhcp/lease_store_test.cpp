@@ -7,6 +7,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <fstream>
+#include <thread>
 
 #include "dhcp/gate.hpp"
 #include "dhcp/packets.hpp"
@@ -317,6 +318,22 @@ TEST_F(LeaseStoreTest, CloseWritesEverythingFirst) {
   io_.run();
   EXPECT_EQ(done_at_close, 200U);
   EXPECT_EQ(stored(), 200U);
+}
+
+// As when a process is told to end while it hands its leases over.
+TEST_F(LeaseStoreTest, EverybodyWhoClosesItIsCalledBack) {
+  LeaseStore& store = open();
+  int closed = 0;
+  store.async_close([&] { ++closed; });
+  store.async_close([&] { ++closed; });
+  std::this_thread::sleep_for(200ms);  // its thread ends, and what that posted does not run yet
+  store.async_close([&] { ++closed; });
+  io_.run();
+  EXPECT_EQ(closed, 3);
+  store.async_close([&] { ++closed; });
+  io_.restart();
+  io_.run();
+  EXPECT_EQ(closed, 4);
 }
 
 TEST_F(LeaseStoreTest, DestructionWritesWhatIsQueuedButCallsNobody) {

@@ -238,6 +238,27 @@ TEST_F(DhcpServerImport, AServerThatStopsRefuses) {
   EXPECT_THAT(release(server, Ipv4(127, 1, 0, 1)).error().to_string(), HasSubstr("not-running"));
 }
 
+// Its owner may be gone too by then.
+TEST_F(DhcpServerImport, AServerThatIsGoneTellsNobody) {
+  boost::asio::io_context io;
+  std::size_t events = 0;
+  bool is_stopped = false;
+  {
+    ServerOptions options;
+    options.database = path_;
+    options.port_map = {{67, 0}};
+    options.on_event = [&](const LeaseEvent&) { ++events; };
+    Server server(io.get_executor(), std::move(options));
+    server.start(test::loopback_config());
+    server.import_leases(list_of({listed(Ipv4(127, 1, 0, 1), 7)}), [](const Imported&) {});
+    server.stop([&] { is_stopped = true; });
+  }
+  io.run();
+  EXPECT_TRUE(is_stopped);
+  EXPECT_EQ(events, 0U);
+  EXPECT_EQ(StoppedServer(path_).leases().size(), 1U);
+}
+
 TEST_F(DhcpServerImport, ManyLeasesAreOneTransaction) {
   LeaseList list;
   for (std::uint32_t n = 0; n < 20'000; ++n)

@@ -100,6 +100,28 @@ TEST_F(StoppedServerTest, TheDatabaseTellsItsNetworks) {
   EXPECT_EQ(stopped.leases().size(), 2U);
 }
 
+TEST_F(StoppedServerTest, AnIpv6RowThatMakesNoSenseKeepsItsAddress) {
+  {
+    const StoppedServer made(path_, config6());
+  }
+  sqlite::Connection(path_).run(
+      "INSERT INTO lease6 VALUES(x'20010db8000000000000000000000015', x'00', 1, x'', '', 0, 1, 2)");
+  {
+    StoppedServer stopped(path_, config6());
+    EXPECT_EQ(stopped.problems().size(), 1U);
+    const auto outcome = stopped.import_leases(some_leases());
+    ASSERT_FALSE(outcome) << "somebody may use the address";
+    EXPECT_THAT(outcome.error().to_string(), HasSubstr("lease-held"));
+  }
+  test::ServerThread server(path_, config6());
+  const auto rests = server.run([](Server& s) { return s.leases6(); });
+  ASSERT_EQ(rests.size(), 1U);
+  EXPECT_EQ(rests[0].state, LeaseState::declined);
+  const auto exported = parse_lease_file(LeaseFileFormat::hcpnet, "f", render_lease_file({}, rests));
+  ASSERT_TRUE(exported) << exported.error().to_string();
+  EXPECT_EQ(exported->leases6[0].lease, rests[0]);
+}
+
 TEST_F(StoppedServerTest, ALeaseIsEnded) {
   {
     ASSERT_TRUE(StoppedServer(path_, config6()).import_leases(some_leases()));

@@ -215,14 +215,79 @@ TEST(RenderProxy, EverythingThatSettingsSay) {
   EXPECT_EQ(cluster["upstream_connection_options"]["tcp_keepalive"]["keepalive_probes"], 33);
 }
 
-TEST(RenderProxy, ASmallLimitOfAHelloIsEnvoysToo) {
+TEST(RenderProxy, NeitherHasASmallLimitForAHello) {
   const EngineSettings settings{.max_hello_bytes = 2048};
   Diagnostics of_envoy, of_haproxy;
-  const auto json = render_envoy(small(), {}, {.settings = settings}, of_envoy)["static_resources"];
-  EXPECT_THAT(codes(of_envoy), ElementsAre());
-  EXPECT_EQ(json["listeners"][0]["listener_filters"][0]["typed_config"]["max_client_hello_size"], 2048);
+  EXPECT_FALSE(render_envoy(small(), {}, {.settings = settings}, of_envoy).empty());
+  EXPECT_THAT(codes(of_envoy), ElementsAre("not-expressible"));
   haproxy(small(), of_haproxy, {.settings = settings});
   EXPECT_THAT(codes(of_haproxy), ElementsAre("not-expressible"));
+}
+
+TEST(RenderProxy, HaproxysBufferHoldsTheLargestHello) {
+  EXPECT_THAT(haproxy(small()), HasSubstr("  tune.bufsize 17408\n")) << "16 KiB, and what HAProxy keeps free";
+}
+
+TEST(RenderProxy, HaproxysLongestTimeIsNotExceeded) {
+  RouteConfig config = small();
+  config.backends[0].idle_timeout = std::chrono::hours(24 * 30);
+  EXPECT_THAT(haproxy(config), HasSubstr("  timeout tunnel 2147483647ms\n"));
+}
+
+TEST(RenderProxy, AnAllowedNameGoesToTheRouteClosestToIt) {
+  RouteConfig config = small();
+  config.backends.push_back(config.backends[0]);
+  config.backends[1].name = "other";
+  config.listeners[0].only_names = {"oauth.example"};
+  config.routes[0].names = {"*.example"};
+  config.routes.push_back(config.routes[0]);
+  config.routes[1].names = {"oauth.example"};
+  config.routes[1].backend = "other";
+  const auto chains = envoy(config)["listeners"][0]["filter_chains"];
+  ASSERT_EQ(chains.size(), 1u) << "Envoy refuses two that match alike";
+  EXPECT_EQ(chains[0]["filters"].back()["typed_config"]["cluster"], "other");
+
+  config.listeners[0].kind = ListenerKind::http;
+  const auto http = envoy(config)["listeners"][0]["filter_chains"][0]["filters"].back()["typed_config"];
+  const auto& hosts = http["route_config"]["virtual_hosts"];
+  ASSERT_EQ(hosts.size(), 1u);
+  EXPECT_EQ(hosts[0]["routes"][0]["route"]["cluster"], "other");
+
+  // For these clients alone: a stranger must not get by the broader route what is closed to him without a list.
+  config.listeners[0].kind = ListenerKind::tls;
+  config.listeners[0].only_names = {"x.oauth.example"};
+  config.routes[1].names = {"*.oauth.example"};
+  config.routes[1].source.prefixes = {cidr("192.0.2.0/25")};
+  const auto scoped = envoy(config)["listeners"][0]["filter_chains"];
+  ASSERT_EQ(scoped.size(), 1u);
+  EXPECT_TRUE(scoped[0]["filter_chain_match"].contains("source_prefix_ranges"));
+}
+
+TEST(RenderProxy, OverHttpEnvoyHasIdleTimeAndAttemptsToo) {
+  RouteConfig config = small();
+  config.listeners[0].kind = ListenerKind::http;
+  config.backends[0].idle_timeout = std::chrono::seconds(90);
+  const auto filter = envoy(config)["listeners"][0]["filter_chains"][0]["filters"].back()["typed_config"];
+  const auto& action = filter["route_config"]["virtual_hosts"][0]["routes"][0]["route"];
+  EXPECT_EQ(action["idle_timeout"], "90s");
+  EXPECT_EQ(action["retry_policy"], (nlohmann::json{{"retry_on", "connect-failure"}, {"num_retries", 2}}));
+}
+
+TEST(RenderProxy, OnEveryAddressOnlyWhatAllOfThemAllow) {
+  const auto merged = [](std::vector<std::string> one, std::vector<std::string> other) {
+    RouteConfig config = small();
+    config.listeners[0].only_names = std::move(one);
+    config.listeners.push_back({endpoint(5, 443), std::move(other)});
+    Diagnostics warnings;
+    const auto listeners = render_envoy(config, {}, {.any_address = true}, warnings)["static_resources"]["listeners"];
+    EXPECT_THAT(codes(warnings), ElementsAre("not-expressible"));
+    return listeners.empty() ? nlohmann::json()
+                             : listeners[0]["filter_chains"][0]["filter_chain_match"]["server_names"];
+  };
+  EXPECT_EQ(merged({"a.example", "b.example"}, {"a.example"}), nlohmann::json{"a.example"});
+  EXPECT_EQ(merged({"a.example"}, {"*.example"}), nlohmann::json{"a.example"});
+  EXPECT_EQ(merged({"*.example"}, {"a.example"}), nlohmann::json{"a.example"});
+  EXPECT_EQ(merged({"a.example"}, {"b.example"}), nlohmann::json()) << "nothing, not everything";
 }
 
 TEST(RenderProxy, OnEveryAddressTheNamesOfOneHoldForAll) {

@@ -5,15 +5,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -240,47 +236,6 @@ TEST_F(SocketTest, SaysWhyItCannotBeWatched) {
   io_.restart();
   io_.run_for(std::chrono::seconds(10));
   EXPECT_TRUE(io_.stopped()) << "there is nothing to wait for";
-}
-
-/// An executor of a loop that has no memory left for a wait, while it is told so.
-class PoorExecutor {
- public:
-  PoorExecutor(boost::asio::io_context& io, const bool& is_poor) noexcept : io_(&io), is_poor_(&is_poor) {}
-
-  [[nodiscard]] boost::asio::execution_context& query(boost::asio::execution::context_t) const noexcept { return *io_; }
-  [[nodiscard]] PoorExecutor require(boost::asio::execution::blocking_t::never_t) const noexcept { return *this; }
-  [[nodiscard]] PoorExecutor require(boost::asio::execution::outstanding_work_t::tracked_t) const {
-    if (*is_poor_) throw std::bad_alloc();
-    return *this;
-  }
-  template <class Function>
-  void execute(Function&& function) const {
-    boost::asio::post(*io_, std::forward<Function>(function));
-  }
-  friend bool operator==(const PoorExecutor&, const PoorExecutor&) noexcept = default;
-
- private:
-  boost::asio::io_context* io_;
-  const bool* is_poor_;
-};
-
-TEST_F(SocketTest, WantOfMemoryTakesNoSlot) {
-  bool is_poor = false;
-  Poller poller(boost::asio::any_io_executor(PoorExecutor(io_, is_poor)));
-  {
-    Socket socket(poller, FileDescriptor::copy_of(ours_.get()));
-    is_poor = true;
-    EXPECT_THROW(static_cast<void>(socket.watch(user_)), std::bad_alloc);
-    is_poor = false;
-  }
-  auto socket = std::make_unique<Socket>(poller, std::move(ours_));
-  EXPECT_FALSE(socket->watch(user_));
-  run();
-  EXPECT_EQ(user_.told, 1);
-  socket.reset();
-  io_.restart();
-  io_.run_for(std::chrono::seconds(10));
-  EXPECT_TRUE(io_.stopped()) << "nobody has a slot any more, so there is nothing to wait for";
 }
 
 }  // namespace

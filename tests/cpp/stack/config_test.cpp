@@ -482,7 +482,20 @@ TEST(StackConfig, AListenerServesTheNamesThatAreAllowedOnItAlone) {
   EXPECT_EQ(explained[1].rule, "name_not_allowed");
 
   const StackConfig none = config_for("  - {port: 444, names: [a.example]}\n");
-  EXPECT_EQ(place(only(none.warnings, "no-such-listener")), "set.yaml:37 /spec/allowedNames/0");
+  EXPECT_EQ(place(only(none.warnings, "no-such-listener")), "set.yaml:36 /spec/allowedNames/0");
+}
+
+TEST(StackConfig, AListOfNamesForAnAddressThatIsNotThereIsRefused) {
+  const auto build = [](const std::string& address) {
+    spec::ValidSet set = spec::check(with_proxy_policy("  allowedNames:\n  - {port: 443, address: \"" + address +
+                                                       "\", names: [a.example]}\n"))
+                             .value();
+    return make_stack_config(set, {}, {{Ipv4(172, 16, 0, 9)}, {}});
+  };
+  const auto refused = build("172.16.0.8");
+  ASSERT_TRUE(refused.has_error()) << "it would restrict nobody";
+  EXPECT_EQ(place(only(refused.error(), "no-such-listener")), "set.yaml:36 /spec/allowedNames/0/address");
+  EXPECT_TRUE(build("::ffff:172.16.0.9").has_value());
 }
 
 TEST(StackConfig, TheEmbeddersEndpointsGoBeforeTheOthers) {

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
+#include <memory>
 #include <string>
+
+#include "stack/stack_impl.hpp"
 
 namespace hcpnet {
 namespace {
@@ -93,6 +96,19 @@ TEST_F(LeaseFeedTest, OneMoreThanMayWaitAnswersTheFirst) {
   EXPECT_EQ(answers(), (Texts{"0/0"}));
   happen(1);
   EXPECT_EQ(answers(), (Texts{"1/0 192.0.2.1", "1/0 192.0.2.1"}));
+}
+
+// A question may have been read when the sockets close, and reach a stack that has ended.
+TEST(LeaseFeedPage, IsGoneOnceTheStackHasEnded) {
+  boost::asio::io_context io;
+  const auto stack = std::make_shared<Stack::Impl>(io, StackOptions());
+  stack->close();
+  HttpRequest request;
+  request.method = "GET";
+  request.path = "/leases/events";
+  unsigned status = 0;
+  answer_admin(*stack, request, [&](const HttpResponse& answer) { status = answer.status; });
+  EXPECT_EQ(status, 503U);
 }
 
 }  // namespace
