@@ -7,7 +7,6 @@
 #include <utility>
 
 namespace hcpnet::proxy {
-
 namespace {
 
 /// What both lists allow; an empty list allows everything. Absent: nothing.

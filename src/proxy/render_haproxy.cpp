@@ -43,11 +43,6 @@ bool is_wildcard(const std::string& pattern) {
   return pattern.starts_with("*.");
 }
 
-/// Whether every name that `inner` matches is one of `outer`, a wildcard.
-bool is_below(const std::string& inner, const std::string& outer) {
-  return inner != outer && is_wildcard(outer) && inner.ends_with(outer.substr(1));
-}
-
 std::string joined(const std::vector<Cidr>& prefixes) {
   std::string words;
   for (const Cidr& prefix : prefixes) words += ' ' + prefix.to_string();
@@ -328,7 +323,7 @@ class HaproxyRenderer {
       for (const auto& [pattern, backend] : inner.patterns)
         for (const Group& outer : routes.groups)
           for (const auto& [wider, other] : outer.patterns)
-            if (!outer.condition.empty() && &outer != &inner && is_below(pattern, wider))
+            if (!outer.condition.empty() && &outer != &inner && pattern != wider && is_covered(pattern, wider))
               warn("port " + routes.name + ": " + pattern + " is for some clients, and " + wider +
                    " above it for others, who are closed instead");
     }

@@ -23,7 +23,8 @@ struct TcpOptions {
 };
 /// As the settings say and the kernel allows.
 [[nodiscard]] TcpOptions make_tcp_options(const EngineSettings& settings);
-/// How much of `wanted` bytes the kernel allows for a socket's buffer: SO_RCVBUF or SO_SNDBUF.
+/// How much of `wanted` bytes the kernel allows for a socket's buffer: SO_RCVBUF or SO_SNDBUF. 0 where no socket can be
+/// made to find out.
 [[nodiscard]] std::size_t granted_buffer_bytes(int option, std::size_t wanted);
 
 /// TCP_NODELAY and keepalive. A socket whose peer is gone already refuses some of it; its next read reports that.

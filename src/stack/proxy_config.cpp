@@ -353,8 +353,8 @@ struct Owner {
 /// that nothing listens on would restrict nobody.
 void find_absent(Diagnostics& problems, const spec::ObjectMeta& owner, const proxy::RouteConfig& config,
                  const spec::ValidProxyPolicy& policy) {
-  const auto warn = [&](const std::string& pointer, const char* code, const std::string& message,
-                        Severity severity = Severity::warning) {
+  const auto report = [&](const std::string& pointer, const char* code, const std::string& message,
+                          Severity severity = Severity::warning) {
     problems.add(problem(severity, policy.origin, pointer, owner, code, message));
   };
   const auto has_backend = [&](const std::string& name) {
@@ -362,24 +362,24 @@ void find_absent(Diagnostics& problems, const spec::ObjectMeta& owner, const pro
   };
   for (std::size_t i = 0; i < policy.proxy_header_to.size(); ++i)
     if (const std::string& name = policy.proxy_header_to[i]; !has_backend(name))
-      warn("/spec/proxyProtocol/backends/" + std::to_string(i), "no-such-backend",
-           "the PROXY protocol goes to backend " + name + ", which there is not");
+      report("/spec/proxyProtocol/backends/" + std::to_string(i), "no-such-backend",
+             "the PROXY protocol goes to backend " + name + ", which there is not");
   for (std::size_t i = 0; i < policy.backends.size(); ++i)
     if (const std::string& name = policy.backends[i].name; !has_backend(name))
-      warn("/spec/backends/" + std::to_string(i) + "/name", "no-such-backend", "there is no backend " + name);
+      report("/spec/backends/" + std::to_string(i) + "/name", "no-such-backend", "there is no backend " + name);
   for (std::size_t i = 0; i < policy.allowed_names.size(); ++i) {
     const auto& allowed = policy.allowed_names[i];
     const auto is_there = [&](const proxy::Listener& l) {
       return !allowed.address || l.address.address == *allowed.address;
     };
     if (std::ranges::none_of(config.listeners, is_there))
-      warn("/spec/allowedNames/" + std::to_string(i) + "/address", "no-such-listener",
-           "the proxy does not listen on this address", Severity::error);
+      report("/spec/allowedNames/" + std::to_string(i) + "/address", "no-such-listener",
+             "the proxy does not listen on this address", Severity::error);
     else if (std::ranges::none_of(config.listeners, [&](const proxy::Listener& listener) {
                return sees_names(listener.kind) && is_for(allowed, listener.address);
              }))
-      warn("/spec/allowedNames/" + std::to_string(i), "no-such-listener",
-           "no listener that sees names has this port" + std::string(allowed.address ? " and address" : ""));
+      report("/spec/allowedNames/" + std::to_string(i), "no-such-listener",
+             "no listener that sees names has this port" + std::string(allowed.address ? " and address" : ""));
   }
 }
 
