@@ -25,9 +25,7 @@ namespace {
 using namespace dns;
 
 std::vector<DnsServerConfig> servers_of(const py::dict& texts, const py::dict& observed, const py::dict& record_files) {
-  SourceFiles files{to_sources(texts), to_sources(observed), {}};
-  for (const auto& [path, text] : record_files)
-    files.records.push_back({path.cast<std::string>(), text.cast<std::string>(), {}});
+  const SourceFiles files{to_sources(texts), to_sources(observed), {}, to_records(record_files)};
   const WithoutGil no_gil;
   const auto checked = check_files(files).value();
   return make_stack_config(checked.set, checked.observed, {}).value().dns;
