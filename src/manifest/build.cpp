@@ -258,7 +258,26 @@ class UnitBuilder {
     return unit_.is_infra ? service_name(unit_.owner.name, suffix) : service_name(unit_.owner.name);
   }
 
+  /// An API server would refuse the object, and with it whatever is applied afterwards. Said once: the pods of one
+  /// network have the same files.
+  void check_size(const Workload& w) {
+    std::size_t bytes = 0;
+    for (const Json& text : w.config) bytes += text.get_ref<const std::string&>().size();
+    if (bytes <= kMaxConfigMapBytes || is_too_large_) return;
+    is_too_large_ = true;
+    static constexpr const char* kCode = "config-too-large";
+    const std::string message = "the ConfigMap " + w.config_name + " would have more than the " +
+                                std::to_string(kMaxConfigMapBytes) +
+                                " bytes that an API server takes: " + std::to_string(bytes);
+    if (const auto of_file = problem_of_largest_record_file(unit_, kCode, message)) return problems_.add(*of_file);
+    Diagnostic d;
+    d.code = kCode;
+    d.message = unit_.owner.key() + ": " + message;
+    problems_.add(std::move(d));
+  }
+
   void finish(const Workload& w) {
+    check_size(w);
     out_.push_back(service_account(unit_, w.account, w.component));
     out_.push_back(config_map(unit_, w.config_name, w.component, w.config));
     std::vector<Port> inside = w.ports;  // DHCP is for the VLAN alone
@@ -284,6 +303,7 @@ class UnitBuilder {
   const StackConfig& config_;
   Diagnostics& problems_;
   std::vector<Json>& out_;
+  bool is_too_large_ = false;
 };
 
 auto sort_key(const Json& object) {

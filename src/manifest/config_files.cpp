@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "spec/field_writer.hpp"
+#include "stack/derive.hpp"
 
 namespace hcpnet::manifest {
 namespace {
@@ -90,6 +91,25 @@ std::map<std::string, std::string> record_files(const Unit& unit) {
   for (std::size_t i = 0; i < policy->hosts_files.size(); ++i)
     files.emplace(hosts_file_name(i), hosts_text(policy->hosts_files[i].file->rrsets()));
   return files;
+}
+
+std::optional<Diagnostic> problem_of_largest_record_file(const Unit& unit, const std::string& code,
+                                                         const std::string& message) {
+  const spec::ValidDnsPolicy* policy = dns_policy_of(unit);
+  if (policy == nullptr) return {};
+  const spec::ValidDnsPolicy::FileRecords* largest = nullptr;
+  std::size_t most = 0;
+  const auto compare = [&](const spec::ValidDnsPolicy::FileRecords& item, std::size_t bytes) {
+    if (largest != nullptr && bytes <= most) return;
+    largest = &item;
+    most = bytes;
+  };
+  for (const auto& item : policy->zone_files) compare(item, zone_text(*item.file->zone()).size());
+  for (const auto& item : policy->hosts_files) compare(item, hosts_text(item.file->rrsets()).size());
+  if (largest == nullptr) return {};
+  return derive::problem(
+      Severity::error, policy->origin, largest->pointer + "/path", unit.owner, code,
+      message + "; the records of " + largest->file->path() + " are " + std::to_string(most) + " of them");
 }
 
 std::string network_file(const Unit& unit) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <hcpnet/manifest/build.hpp>
@@ -119,6 +120,35 @@ TEST(Build, RecordsOfFilesGoIntoTheConfigMap) {
     ++count;
   }
   EXPECT_EQ(count, 1U);
+}
+
+TEST(Build, AConfigMapThatNoApiServerTakesIsOneError) {
+  const std::string policy =
+      "---\napiVersion: hcpnet.io/v1alpha1\nkind: DNSPolicy\nmetadata: {name: vlan7, namespace: hcp}\n"
+      "spec: {targetRef: {kind: Infra, name: vlan7}, zoneFiles: [{path: /a, zone: a.example.org}], "
+      "hostsFiles: [{path: /hosts}]}\n";
+  const std::string text = test::read_file(test::data_path(kSpec)) + policy;
+  const auto line = std::ranges::count(text, '\n');
+  const spec::SpecSet specs = spec::load({{kSpec, text}});
+  const auto result = [&](Deployment form, int names) {
+    std::string hosts;
+    for (int i = 0; i < names; ++i) hosts += "192.0.2.77 n" + std::to_string(i) + ".blue.hc.example.com\n";
+    const std::vector<spec::RecordText> records{{"/a", "$TTL 9\n@ SOA ns h 1 2 3 4 5\n", {}}, {"/hosts", hosts, {}}};
+    BuildOptions options;
+    options.deployment = form;
+    return build(spec::validate(specs, records).value(), {}, options);
+  };
+  EXPECT_TRUE(result(Deployment::split, 1000));
+  for (const Deployment form : kDeployments) {
+    const auto built = result(form, 35'000);
+    ASSERT_FALSE(built);
+    EXPECT_THAT(codes(built.error()), ElementsAre("config-too-large"));
+    const auto error = std::ranges::find(built.error(), Severity::error, &Diagnostic::severity);
+    EXPECT_EQ(error->file, kSpec);
+    EXPECT_EQ(error->line, line);
+    EXPECT_EQ(error->path, "/spec/hostsFiles/0/path");
+    EXPECT_THAT(error->message, testing::HasSubstr("1048576")) << error->message;
+  }
 }
 
 TEST(Build, SaysWhyANetworkCannotBeDeployed) {
