@@ -229,7 +229,7 @@ dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, const std::
   for (const auto& entry : infra.dns_policy.entries) zones.add_address(entry.hostname, entry.address);
   add_records(zones, infra.dns_policy.records, "/spec/records", infra.dns_policy.reverse, infra.dns_policy.origin,
               infra.metadata, problems);
-  return {"vlan", {infra.cidr}, build_with_files(zones, infra.dns_policy, "vlan", infra.metadata, problems)};
+  return {"vlan", {infra.cidr}, build_with_files(zones, infra.dns_policy, "vlan", leases, infra.metadata, problems)};
 }
 
 DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, StackConfig& out, Diagnostics& problems) {
@@ -249,7 +249,8 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
     add_records(zones, extra.records, "/spec/views/" + std::to_string(i) + "/records", infra.dns_policy.reverse,
                 infra.dns_policy.origin, infra.metadata, problems);
     server.config.views.push_back(
-        {extra.name, extra.clients, build_with_files(zones, infra.dns_policy, extra.name, infra.metadata, problems)});
+        {extra.name, extra.clients,
+         build_with_files(zones, infra.dns_policy, extra.name, {}, infra.metadata, problems)});
   }
   const InternalProxy internal = find_internal_proxy(in, infra, out);
   const bool is_known = internal.address || !internal.is_wanted;
@@ -257,7 +258,7 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   add_clusters(pod_zones, infra, internal.address, true);
   if (!is_known) pod_zones.make_unavailable();
   const bool has_pod_view = add_default_view(
-      server.config, "pod", build_with_files(pod_zones, infra.dns_policy, "pod", infra.metadata, problems));
+      server.config, "pod", build_with_files(pod_zones, infra.dns_policy, "pod", {}, infra.metadata, problems));
   if (has_pod_view && !internal.is_wanted && !infra.clusters.empty()) {
     problems.add(problem(Severity::warning, infra.origin, "/spec/infraComponents/proxy/internalProxyService",
                          infra.metadata, "no-internal-proxy",
@@ -300,12 +301,12 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, c
     add_records(zones, extra.records, "/spec/views/" + std::to_string(i) + "/records", spec.policy.reverse,
                 spec.policy.origin, spec.metadata, problems);
     server.config.views.push_back(
-        {extra.name, extra.clients, build_with_files(zones, spec.policy, extra.name, spec.metadata, problems)});
+        {extra.name, extra.clients, build_with_files(zones, spec.policy, extra.name, {}, spec.metadata, problems)});
   }
-  auto vlan_zones = build_with_files(vlan, spec.policy, "vlan", spec.metadata, problems);
+  auto vlan_zones = build_with_files(vlan, spec.policy, "vlan", server.lease_zone, spec.metadata, problems);
   if (spec.secondary_network) {
     server.config.views.push_back({"vlan", {*spec.secondary_network}, std::move(vlan_zones)});
-    add_default_view(server.config, "pod", build_with_files(pod, spec.policy, "pod", spec.metadata, problems));
+    add_default_view(server.config, "pod", build_with_files(pod, spec.policy, "pod", {}, spec.metadata, problems));
   } else {
     const bool has_view = add_default_view(server.config, "vlan", std::move(vlan_zones));
     if (has_view && spec.internal_proxy_ip) {

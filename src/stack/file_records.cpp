@@ -11,6 +11,7 @@
 
 #include "dns/folded_name.hpp"
 #include "dns/zone_store.hpp"
+#include "stack/lease_names.hpp"
 
 namespace hcpnet::derive {
 namespace {
@@ -24,8 +25,8 @@ std::string place_text(const spec::Origin& origin, const std::string& pointer) {
 class FileRecords {
  public:
   FileRecords(ZoneSet& zones, const spec::ValidDnsPolicy& policy, const std::string& view,
-              const spec::ObjectMeta& owner, Diagnostics& problems)
-      : zones_(zones), policy_(policy), view_(view), owner_(owner), problems_(problems) {}
+              const std::optional<LeaseZone>& leases, const spec::ObjectMeta& owner, Diagnostics& problems)
+      : zones_(zones), policy_(policy), view_(view), leases_(leases), owner_(owner), problems_(problems) {}
 
   void add() {
     for (const auto& hosts : policy_.hosts_files)
@@ -61,6 +62,7 @@ class FileRecords {
     for (const ZoneSet::Published& other : published)
       if (!is_apart(file, zone, other)) reported.insert(other.apex);
     warn_of_hidden(item, zone, reported);
+    warn_of_hidden_leases(item, apex);
     zone_files_.emplace(apex, file.path());
     zones_.add_complete_zone(file.zone());
   }
@@ -105,6 +107,20 @@ class FileRecords {
     problems_.add(problem(Severity::warning, policy_.origin, item.pointer + "/path", owner_, "records-hidden",
                           "records of " + item.file->path() + " at or below " + hidden.front().to_string() +
                               " are not seen: that is a zone of its own, by " + source_of_zone(hidden.front()) + more));
+  }
+
+  /// The longest apex owns a name, so that a lease would get one that nobody can look up. A lease's name is one label
+  /// below leaseDomain; its PTR record may be anywhere below its network's zone.
+  void warn_of_hidden_leases(const spec::ValidDnsPolicy::FileRecords& item, const dns::Name& apex) {
+    if (!leases_) return;
+    const auto is_below = [&](const dns::Name& zone) { return apex != zone && apex.is_below_or_equal(zone); };
+    const bool is_name = is_below(leases_->domain) && apex.label_count() == leases_->domain.label_count() + 1 &&
+                         !lease_label(apex.to_string()).empty();
+    if (!is_name && std::ranges::none_of(leases_->reverse, is_below)) return;
+    problems_.add(problem(Severity::warning, policy_.origin, item.pointer + "/path", owner_, "lease-names-hidden",
+                          "the zone " + apex.to_string() + " of " + item.file->path() + " would hide " +
+                              (is_name ? "the name of a lease" : "PTR records of leases") + "; leaseDomain is " +
+                              leases_->domain.to_string()));
   }
 
   void clash(const spec::RecordFile& file, const dns::Name& owner, dns::Type type, const std::string& message) {
@@ -162,6 +178,7 @@ class FileRecords {
   ZoneSet& zones_;
   const spec::ValidDnsPolicy& policy_;
   const std::string& view_;
+  const std::optional<LeaseZone>& leases_;
   const spec::ObjectMeta& owner_;
   Diagnostics& problems_;
   std::map<Key, std::string> from_hosts_;        ///< "path:line"
@@ -171,9 +188,10 @@ class FileRecords {
 }  // namespace
 
 std::vector<std::shared_ptr<const dns::Zone>> build_with_files(ZoneSet& zones, const spec::ValidDnsPolicy& policy,
-                                                               const std::string& view, const spec::ObjectMeta& owner,
-                                                               Diagnostics& problems) {
-  FileRecords(zones, policy, view, owner, problems).add();
+                                                               const std::string& view,
+                                                               const std::optional<LeaseZone>& leases,
+                                                               const spec::ObjectMeta& owner, Diagnostics& problems) {
+  FileRecords(zones, policy, view, leases, owner, problems).add();
   return zones.build();
 }
 

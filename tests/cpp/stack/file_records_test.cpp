@@ -166,6 +166,57 @@ TEST(FileRecords, WhatAZoneBelowHidesIsAWarningUnlessItIsDelegated) {
   EXPECT_TRUE(with("* A 192.0.2.3\n").warnings.empty());
 }
 
+TEST(FileRecords, AZoneThatHidesNamesOfLeasesIsAWarning) {
+  const std::string zone = "@ 9 SOA ns h 1 1 1 1 1\n";
+  const auto with = [&](const std::string& apex) {
+    return make("  leaseDomain: vms.example.org\n  zoneFiles: [{path: a, zone: " + apex + "}, {path: a, zone: " + apex +
+                    ", view: pod}]\n",
+                {{"dir/a", zone, {}}})
+        .value();
+  };
+  const StackConfig config = with("node1.vms.example.org");
+  EXPECT_EQ(places(config.warnings), Texts{"dir/set.yaml:17 lease-names-hidden"}) << "leases have no names in pod";
+  EXPECT_EQ(config.warnings.items()[0].message,
+            "n/d: the zone node1.vms.example.org. of dir/a would hide the name of a lease; leaseDomain is "
+            "vms.example.org.");
+  for (const char* const apart : {"a.node1.vms.example.org", "_tcp.vms.example.org", "vms2.example.org"})
+    EXPECT_TRUE(with(apart).warnings.empty()) << apart;
+}
+
+TEST(FileRecords, AZoneThatHidesPointersOfLeasesIsAWarning) {
+  const spec::SpecSet specs = spec::load({{"set.yaml", R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: Infra
+metadata: {name: i, namespace: "n"}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, networkAttachmentDefinition: vlan}
+  infraComponents:
+    dhcp: {serverIP: 192.0.2.2, rangeStart: 192.0.2.100, rangeEnd: 192.0.2.149}
+    dns: {serverIP: 192.0.2.3}
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: "n"}
+spec:
+  targetRef: {kind: Infra, name: i}
+  leaseDomain: vms.example.org
+  reverse: true
+  zoneFiles: [{path: a, zone: 101.2.0.192.in-addr.arpa}, {path: b, zone: 3.0.192.in-addr.arpa}]
+)"}});
+  const std::string zone = "@ 9 SOA ns h 1 1 1 1 1\n";
+  const std::vector<spec::RecordText> records{{"a", zone, {}}, {"b", zone, {}}};
+  const auto set = spec::validate(specs, records);
+  ASSERT_TRUE(set.has_value()) << set.error().to_string();
+  Diagnostics warnings = make_stack_config(*set, {}, {}).value().warnings;
+  const auto hidden = std::ranges::find(warnings, "lease-names-hidden", &Diagnostic::code);
+  ASSERT_NE(hidden, warnings.end()) << warnings.to_string();
+  EXPECT_EQ(hidden->line, 17U);
+  EXPECT_EQ(hidden->message,
+            "n/i: the zone 101.2.0.192.in-addr.arpa. of a would hide PTR records of leases; leaseDomain is "
+            "vms.example.org.");
+  EXPECT_EQ(std::ranges::count(warnings, "lease-names-hidden", &Diagnostic::code), 1);
+}
+
 TEST(FileRecords, AViewWithoutClientsIsAWarning) {
   const std::string everyone = "  views: [{name: all, clientPrefixes: [0.0.0.0/0, '::/0']}]\n";
   const auto config =
