@@ -104,6 +104,15 @@ def test_render_writes_files_and_leaves_what_did_not_change(hcpnet: Hcpnet, targ
     assert {p: p.stat().st_mtime_ns for p in out.rglob("*") if p.is_file()} == times
 
 
+@pytest.mark.parametrize("target", ["zonefile", "hosts", "coredns", "bind", "unbound", "dnsmasq"])
+def test_render_has_the_targets_of_name_servers_too(hcpnet: Hcpnet, target: str) -> None:
+    words = ("render", "--target", target, "--any-address", "--file-prefix", "/etc/x/", str(hcpnet.network))
+    one, other = hcpnet(*words), hcpnet("dns", *words)
+    assert one.returncode == 0, one.stderr
+    assert one.stdout == other.stdout != ""
+    assert one.stderr == other.stderr
+
+
 def test_render_bumps_the_serial_of_a_changed_zone_alone(hcpnet: Hcpnet) -> None:
     out = hcpnet.folder / "out"
     command = ("dns", "render", "--target", "zonefile", "--output-dir", str(out), str(hcpnet.network))
@@ -133,6 +142,34 @@ def test_render_writes_nothing_in_part(hcpnet: Hcpnet) -> None:
     assert done.returncode == 1
     assert "[unavailable-zone]" in done.stderr
     assert not out.exists()
+
+
+@pytest.mark.parametrize("command", [("dns", "render", "--target", "bind"), ("render",), ("render", "-o", "kustomize")])
+def test_a_file_is_no_folder_to_render_into(hcpnet: Hcpnet, command: tuple[str, ...]) -> None:
+    out = hcpnet.folder / "out"
+    out.write_text("mine")
+    for path in (out, out / "below"):
+        done = hcpnet(*command, "--output-dir", str(path), str(hcpnet.network))
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1] == f"hcpnet: --output-dir: {out} is a file, and a folder is needed here"
+    assert out.read_text() == "mine"
+
+
+def test_what_stands_in_the_way_of_a_rendered_file_is_named(hcpnet: Hcpnet) -> None:
+    out = hcpnet.folder / "out"
+    out.mkdir()
+    command = ("dns", "render", "--target", "zonefile", "--output-dir", str(out), str(hcpnet.network))
+    (out / "vlan").write_text("mine")
+    done = hcpnet(*command)
+    assert done.returncode == 1
+    assert f"hcpnet: --output-dir: {out}/vlan is a file, and a folder is needed here\n" in done.stderr
+    (out / "vlan").unlink()
+    zone = out / "vlan" / "blue.example.com.zone"
+    zone.mkdir(parents=True)
+    done = hcpnet(*command)
+    assert done.returncode == 1
+    assert f"hcpnet: --output-dir: {zone} is a folder, and a file is needed here\n" in done.stderr
+    assert contents(out) == {}, "nothing is written in part"
 
 
 def test_files_may_follow_options(hcpnet: Hcpnet) -> None:
@@ -205,7 +242,8 @@ def test_records_of_files_are_seen_by_every_command(hcpnet: Hcpnet) -> None:
         rendered = hcpnet("dns", "render", "--target", target, "--output-dir", str(folder), network)
         assert rendered.returncode == 0, rendered.stderr
         files = "".join(file.read_text() for file in folder.rglob("*") if file.is_file())
-        assert "www" in files and "127.83.0.80" in files, target
+        assert "www" in files, target
+        assert "127.83.0.80" in files, target
 
 
 def errors(hcpnet: Hcpnet) -> list[dict[str, Any]]:
