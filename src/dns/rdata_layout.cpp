@@ -23,7 +23,7 @@ constexpr RdataLayout kLayouts[] = {
     {Type{26}, 2, 0, 2, 0, false},                                                                    // PX
     {Type::aaaa, 16, 0, 0, 0, false}, {Type::srv, 6, 0, 1, 0, false}, {Type{35}, 4, 3, 1, 0, false},  // NAPTR
     {Type{36}, 2, 0, 1, 0, false},                                                                    // KX
-    {Type{39}, 0, 0, 1, 0, false},                                                                    // DNAME
+    {Type::dname, 0, 0, 1, 0, false},
 };
 
 void append(std::string& to, ByteView bytes) {

@@ -13,14 +13,6 @@ namespace {
 /// What dnsmasq reads as one line of its file, with the end of the line.
 constexpr std::size_t kMaxLineBytes = 1024;
 
-std::string hexadecimal(std::string_view bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes)
-    text += {kDigits[static_cast<unsigned char>(c) >> 4], kDigits[static_cast<unsigned char>(c) & 15]};
-  return text;
-}
-
 class ZoneLines {
  public:
   ZoneLines(Job& job, const View& view, const Zone& zone, std::string& text)

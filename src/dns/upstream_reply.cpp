@@ -70,18 +70,17 @@ bool has_alias(ByteView reply) noexcept {
 }  // namespace
 
 void keep_what_was_asked(Message& reply) {
-  constexpr Type kDname{39}, kNsec{47}, kNsec3{50}, kRrsig{46};
   const std::vector<Name> names = names_asked(reply);
   const auto is_above = [&](const Name& owner) {
     return std::ranges::any_of(names, [&](const Name& name) { return name.is_below_or_equal(owner); });
   };
   std::erase_if(reply.answers, [&](const Record& record) {
     // An alias of a whole subtree stands above the name (RFC 6672), with its signature.
-    if (record.type == kDname || record.type == kRrsig) return !is_above(record.owner);
+    if (record.type == Type::dname || record.type == Type::rrsig) return !is_above(record.owner);
     return std::ranges::find(names, record.owner) == names.end();
   });
   std::erase_if(reply.authority, [&](const Record& record) {
-    const bool is_proof = record.type == kNsec || record.type == kNsec3 || record.type == kRrsig;
+    const bool is_proof = record.type == Type::nsec || record.type == Type::nsec3 || record.type == Type::rrsig;
     return !is_proof && !is_above(record.owner);
   });
   reply.additional.clear();

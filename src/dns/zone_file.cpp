@@ -189,6 +189,8 @@ class Parser {
     if (!type || !is_data_type(*type))
       return error(rest.front(), "zone-type", "not a type of record",
                    "a type such as A or CNAME, or TYPE and its number");
+    if (*type == Type::dname)
+      return error(rest.front(), "zone-type", "answers for the names below a DNAME are not made up here (RFC 6672)");
     read_rdata(*type, rest.front(), rest.subspan(1), ttl);
   }
 
