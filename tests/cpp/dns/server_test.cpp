@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <boost/system/system_error.hpp>
+#include <cerrno>
+#include <cstring>
 #include <hcpnet/dns/error.hpp>
 #include <hcpnet/dns/server.hpp>
 #include <numeric>
 #include <set>
+#include <thread>
 
+#include "dns/program_support.hpp"
 #include "dns/server_support.hpp"
 #include "dns/tcp_session.hpp"
 
@@ -58,6 +63,41 @@ TEST_F(DnsServer, AWildcardListenerRepliesFromTheAddressAsked) {
     EXPECT_EQ(addresses(client.ask(make_query("api.blue.example", Type::a))), kApi);
     EXPECT_EQ(client.replied_from.address().to_string(), asked);
   }
+}
+
+/// Loopback has one IPv6 address; more of them take a network namespace, which a thread may have to itself.
+TEST_F(DnsServer, AnIpv6WildcardListenerRepliesFromTheAddressAsked) {
+  std::string missing;
+  std::thread([&] {
+    if (unshare(CLONE_NEWNET) != 0) {
+      missing = std::string("no network namespace of its own: ") + std::strerror(errno);
+      return;
+    }
+    for (const char* command :
+         {"ip link set lo up", "ip -6 address add 2001:db8::3/128 dev lo nodad",
+          "ip -6 address add 2001:db8:1::9/128 dev lo nodad", "ip -6 address add fe80::3/64 dev lo nodad"}) {
+      const test::Finished done = test::run(command);
+      ASSERT_EQ(done.status, 0) << command << ": " << done.output;
+    }
+    test::ScriptedUpstream upstream(
+        io, [](const test::ScriptedUpstream::Asked& asked) { return test::reply_with(asked.query, {"198.51.100.7"}); },
+        "::1");
+    Config config = config_with({.upstreams = {upstream.endpoint()}});
+    config.views[0].clients.push_back(test::cidr("::/0"));
+    config.listeners = {Endpoint{*parse_ip_address("::"), 53}};
+    start(config);
+    for (const std::string asked : {"2001:db8::3", "2001:db8:1::9", "::1", "fe80::3%lo"}) {
+      const test::udp::endpoint place(test::asio::ip::make_address(asked), bound().port);
+      UdpClient client(io, place, asked == "fe80::3%lo" ? "fe80::3%lo" : "2001:db8::3");
+      EXPECT_EQ(addresses(client.ask(make_query("api.blue.example", Type::a))), kApi) << asked;
+      EXPECT_EQ(client.replied_from, place) << asked;
+      EXPECT_EQ(addresses(client.ask(make_query("a.example.net", Type::a))), std::vector<std::string>{"198.51.100.7"});
+      EXPECT_EQ(client.replied_from, place) << asked << ", forwarded or from the cache";
+    }
+    server->stop({});
+    test::run_ready(io);
+  }).join();
+  if (!missing.empty()) GTEST_SKIP() << missing;
 }
 
 TEST_F(DnsServer, AnswersOverIpv6) {
