@@ -32,7 +32,10 @@ void ResolvConfFile::read() {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return;
   text.resize(static_cast<std::size_t>(file.gcount()));
-  servers_ = parse_resolv_conf(text);
+  std::vector<std::string> left_out;
+  servers_ = parse_resolv_conf(text, &left_out);
+  for (const std::string& word : left_out)
+    log_.warning("name server of resolv.conf is left out", {{"file", path_}, {"name_server", printable(word)}});
 }
 
 }  // namespace hcpnet::dns

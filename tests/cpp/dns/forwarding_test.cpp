@@ -251,19 +251,25 @@ TEST(DnsReplyCache, KeysIgnoreCaseButNotTypeOrFlags) {
 }
 
 TEST(DnsResolvConf, TakesTheNameServers) {
+  std::vector<std::string> left_out;
   const auto servers = parse_resolv_conf(
       "# nameserver 192.0.2.99\n;nameserver 192.0.2.98\nsearch example.com\nnameserver 192.0.2.1\n"
       "nameserver\t2001:db8::1  # trailing words are ignored\n nameserver 192.0.2.97\nnameserver fe80::1%eth0\n"
-      "nameserver\nnameserver name.example\nnameserverx 192.0.2.96\noptions edns0\nnameserver 192.0.2.2");
+      "nameserver\nnameserver name.example\nnameserverx 192.0.2.96\noptions edns0\nnameserver 192.0.2.2",
+      &left_out);
   std::vector<std::string> found;
   for (const Endpoint& server : servers) found.push_back(server.to_string());
   EXPECT_EQ(found, (std::vector<std::string>{"192.0.2.1:53", "[2001:db8::1]:53", "192.0.2.2:53"}));
+  EXPECT_EQ(left_out, (std::vector<std::string>{"fe80::1%eth0", "name.example"})) << "field case ZON-11";
 }
 
 TEST(DnsResolvConf, TakesNoMoreThanItsLimit) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += "nameserver 192.0.2." + std::to_string(i) + "\r\n";
-  EXPECT_EQ(parse_resolv_conf(text).size(), kMaxNameServers);
+  std::vector<std::string> left_out;
+  EXPECT_EQ(parse_resolv_conf(text, &left_out).size(), kMaxNameServers);
+  EXPECT_EQ(left_out.size(), kMaxNameServers);
+  EXPECT_EQ(left_out.front(), "192.0.2.8");
   EXPECT_TRUE(parse_resolv_conf("").empty());
 }
 
