@@ -142,8 +142,9 @@ TEST(Build, AConfigMapThatNoApiServerTakesIsOneError) {
   for (const Deployment form : kDeployments) {
     const auto built = result(form, 35'000);
     ASSERT_FALSE(built);
-    EXPECT_THAT(codes(built.error()), ElementsAre("config-too-large"));
-    const auto error = std::ranges::find(built.error(), Severity::error, &Diagnostic::severity);
+    const Diagnostics problems = built.error();
+    ASSERT_THAT(codes(problems), ElementsAre("config-too-large"));
+    const auto error = std::ranges::find(problems, Severity::error, &Diagnostic::severity);
     EXPECT_EQ(error->file, kSpec);
     EXPECT_EQ(error->line, line);
     EXPECT_EQ(error->path, "/spec/hostsFiles/0/path");

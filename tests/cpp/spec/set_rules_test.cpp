@@ -53,7 +53,7 @@ TEST(SetRules, Zon11AnUpstreamWithAZoneIsRefusedAtItsLine) {
   for (const char* const upstream : {"\"2001:db8::53%eth0\"", "\"[fe80::1%eth0]:5353\"", "\"fe80::1%2\""}) {
     const std::string text = dns_server("\"2001:db8::53\", " + std::string(upstream));
     EXPECT_THAT(test::errors(text), ElementsAre("bad-address /spec/upstreamDNS/1")) << upstream;
-    EXPECT_EQ(message(text), "an address with a zone means something on one host only") << upstream;
+    EXPECT_THAT(message(text), HasSubstr("an address with a zone means something on one host only")) << upstream;
   }
   EXPECT_THAT(
       test::errors(test::infra_text("yard", "networkAttachmentDefinition: vlan7\n    dnsServers: [\"fe80::1%eth0\"]")),

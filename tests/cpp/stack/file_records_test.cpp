@@ -207,14 +207,15 @@ spec:
   const std::vector<spec::RecordText> records{{"a", zone, {}}, {"b", zone, {}}};
   const auto set = spec::validate(specs, records);
   ASSERT_TRUE(set.has_value()) << set.error().to_string();
-  Diagnostics warnings = make_stack_config(*set, {}, {}).value().warnings;
-  const auto hidden = std::ranges::find(warnings, "lease-names-hidden", &Diagnostic::code);
+  const Diagnostics warnings = make_stack_config(*set, {}, {}).value().warnings;
+  const std::string code = "lease-names-hidden";
+  const auto hidden = std::ranges::find(warnings, code, &Diagnostic::code);
   ASSERT_NE(hidden, warnings.end()) << warnings.to_string();
-  EXPECT_EQ(hidden->line, 17U);
+  EXPECT_EQ(hidden->line, 18U);
   EXPECT_EQ(hidden->message,
             "n/i: the zone 101.2.0.192.in-addr.arpa. of a would hide PTR records of leases; leaseDomain is "
             "vms.example.org.");
-  EXPECT_EQ(std::ranges::count(warnings, "lease-names-hidden", &Diagnostic::code), 1);
+  EXPECT_EQ(std::ranges::count(warnings, code, &Diagnostic::code), 1);
 }
 
 TEST(FileRecords, AViewWithoutClientsIsAWarning) {
