@@ -128,7 +128,7 @@ TEST(Build, AConfigMapThatNoApiServerTakesIsOneError) {
       "spec: {targetRef: {kind: Infra, name: vlan7}, zoneFiles: [{path: /a, zone: a.example.org}], "
       "hostsFiles: [{path: /hosts}]}\n";
   const std::string text = test::read_file(test::data_path(kSpec)) + policy;
-  const auto line = std::ranges::count(text, '\n');
+  const auto line = static_cast<std::uint32_t>(std::ranges::count(text, '\n'));
   const spec::SpecSet specs = spec::load({{kSpec, text}});
   const auto result = [&](Deployment form, int names) {
     std::string hosts;
