@@ -5,6 +5,7 @@
 #include <hcpnet/dns/rdata.hpp>
 #include <set>
 
+#include "dns/rdata_text.hpp"
 #include "dns/render_common.hpp"
 
 namespace hcpnet::dns::rendering {
