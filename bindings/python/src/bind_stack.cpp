@@ -151,7 +151,7 @@ constexpr const char* kInitDoc = R"doc(Describe a stack; nothing is read or boun
 
 Args:
     files (Sequence[str | os.PathLike[str]]): one set, YAML or JSON; "-" is standard input; read again at each reload.
-    texts (dict[str, str]): the same from memory, by name.
+    texts (dict[str, str]): the same from memory, by name; zone files and hosts files that they name are read from disk.
     observed (Sequence[str | os.PathLike[str]]): what `kubectl get -o yaml` printed.
     endpoints (Sequence[str | os.PathLike[str]]): maps "namespace/service:port: [address:port, ...]".
     state_dir (str | os.PathLike[str]): holds the leases; needed when the set has DHCP; must exist.
