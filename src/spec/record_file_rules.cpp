@@ -24,6 +24,17 @@ std::optional<dns::Name> zone_of(const DNSPolicy::RecordFile& file) {
   return name && !name->is_wildcard() ? std::optional(*name) : std::nullopt;
 }
 
+/// A policy may name any file that this process can read, a key too, and its problems reach logs and pages: they say
+/// where, and never what stands there.
+Diagnostics without_content(const Diagnostics& problems) {
+  Diagnostics all;
+  for (Diagnostic d : problems) {
+    d.found.clear();
+    all.add(std::move(d));
+  }
+  return all;
+}
+
 /// The file as parsed says of which zone it is, and the policy may say it too.
 Diagnostic other_apex(const std::string& path, const dns::ZoneRecords& records, const Subject& subject,
                       const std::string& pointer) {
@@ -35,7 +46,6 @@ Diagnostic other_apex(const std::string& path, const dns::ZoneRecords& records, 
   d.column = place.column;
   d.code = code::zone_apex;
   d.message = "this SOA is of another zone than " + subject.where(pointer) + " says";
-  d.found = records.apex.to_string();
   return d;
 }
 
@@ -72,9 +82,9 @@ void RecordFiles::read_zone_file(const Policy& policy, Subject& subject, std::si
   const RecordText* text = find_text(path, subject, base + "/path");
   if (text == nullptr) return;
   auto records = dns::parse_zone_file(path, text->text, zone, kZoneFileLimits);
-  if (records.has_error()) return out_.append(records.error());
+  if (records.has_error()) return out_.append(without_content(records.error()));
   if (zone && records->apex != *zone) return out_.add(other_apex(path, *records, subject, base + "/zone"));
-  out_.append(std::move(records->warnings));
+  out_.append(without_content(records->warnings));
   read->second = std::make_shared<const RecordFile>(path, std::move(*records));
 }
 
@@ -90,7 +100,7 @@ void RecordFiles::read_hosts_file(const Policy& policy, Subject& subject, std::s
   const RecordText* text = find_text(path, subject, base + "/path");
   if (text == nullptr) return;
   const auto entries = dns::parse_hosts_file(path, text->text, kHostsFileLimits);
-  if (entries.has_error()) return out_.append(entries.error());
+  if (entries.has_error()) return out_.append(without_content(entries.error()));
   read->second = std::make_shared<const RecordFile>(path, *entries, std::get<2>(key));
 }
 
