@@ -215,6 +215,14 @@ TEST(ParseHostsFile, PassesOverAByteOrderMark) {
   EXPECT_EQ(*entries, (std::vector<HostsEntry>{{*parse_ip_address("192.0.2.1"), {name("a")}, 1}}));
 }
 
+TEST(ParseHostsFile, TheRootAndWildcardsAreNoHosts) {
+  const auto entries = parse_hosts_file("hosts", "192.0.2.1 a *\n192.0.2.1 .\n192.0.2.1 *.a x*\n");
+  ASSERT_FALSE(entries);
+  std::string all;
+  for (const Diagnostic& d : entries.error()) all += std::to_string(d.line) + ':' + d.code + ' ';
+  EXPECT_EQ(all, "1:hosts-name 2:hosts-name 3:hosts-name ");
+}
+
 TEST(ParseHostsFile, ReportsEveryErrorWithItsLine) {
   const auto entries = parse_hosts_file("hosts", "192.0.2.1\nnonsense a\nfe80::1%eth0 b\n192.0.2.1 ok a..b\n");
   ASSERT_FALSE(entries);
