@@ -8,6 +8,7 @@
 #include <hcpnet/net.hpp>
 #include <iterator>
 
+#include "dns/rdata_layout.hpp"
 #include "dns/rdata_text.hpp"
 #include "dns/svcb_text.hpp"
 
@@ -176,6 +177,12 @@ bool is_absolute(std::string_view text) noexcept {
   return backslashes % 2 == 0;
 }
 
+/// Of a type without a form of its own here whose fields are known: they fill the data, and names are not compressed.
+bool fits_layout(Type type, const std::string& wire) {
+  if (find_rdata_layout(type) == nullptr) return true;
+  return expand_rdata(as_bytes(wire), ByteReader(as_bytes(wire)), type) == wire;
+}
+
 /// RFC 3597 section 5: \# LENGTH HEX, where the digits may be cut into words anywhere.
 ParsedRdata parse_generic(Type type, std::span<const ZoneToken> tokens) {
   const auto length = tokens.size() < 2 ? std::nullopt : parse_number(tokens[1].text, kMaxRdataBytes);
@@ -183,7 +190,7 @@ ParsedRdata parse_generic(Type type, std::span<const ZoneToken> tokens) {
   auto wire = bytes_of_hex(tokens.subspan(2));
   if (!wire || wire->size() != *length)
     return RdataProblem{2, std::to_string(*length) + " bytes as hexadecimal digits"};
-  if (has_own_form(type) && rdata_in_own_form(type, *wire).empty())
+  if (has_own_form(type) ? rdata_in_own_form(type, *wire).empty() : !fits_layout(type, *wire))
     return RdataProblem{2, "data of type " + to_string(type)};
   return std::move(*wire);
 }

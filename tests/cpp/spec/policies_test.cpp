@@ -206,8 +206,10 @@ TEST(DnsPolicy, PublishesRecordsOfEveryTypeOfData) {
               "data: [10 a.example.]}, {name: _s._tcp.c.example, type: SRV, data: [0 0 1 a., 0 0 2 b.]}, "
               "{name: d.example, type: HTTPS, data: [1 . alpn=h2]}, {name: e.example, type: TYPE65280, data: "
               "['\\# 1 00']}, {name: _443._tcp.f.example, type: TLSA, data: [3 1 1 ab cd]}, {name: g.example, type: "
-              "NAPTR, data: ['\\# 1 00']}"),
+              "NAPTR, data: ['\\# 8 0000 0001 00 00 00 00']}"),
       IsEmpty());
+  EXPECT_THAT(records("{name: a, type: NAPTR, data: ['\\# 1 00']}, {name: b, type: RP, data: ['\\# 3 0000ff']}"),
+              ElementsAre("bad-record /spec/records/0/data/0", "bad-record /spec/records/1/data/0"));
   EXPECT_THAT(
       records("{name: a..b, type: A, data: [192.0.2.1]}, {name: a, type: SOA, data: [x]}, {name: a, type: "
               "AAAA, data: ['2001:db8::1', 192.0.2.1]}, {name: c, type: CNAME, data: [a., b.]}, {name: C, type: "
