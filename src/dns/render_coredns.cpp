@@ -136,6 +136,11 @@ class TemplateWriter {
   std::string& text_;
 };
 
+/// A template answers, and can't refer.
+bool is_delegation(const Zone& zone, const RRset& set) {
+  return set.type == Type::ns && set.owner != zone.apex() && !set.owner.is_wildcard();
+}
+
 /// Whether all zones of the view can be templates; a template of an enclosing zone would hide a zone file below it, so
 /// all or none.
 bool is_inline(const View& view, std::size_t max_names) {
@@ -143,7 +148,7 @@ bool is_inline(const View& view, std::size_t max_names) {
   for (const auto& zone : view.zones) {
     if (!zone->is_available()) continue;
     for (const RRset& set : zone->rrsets())
-      if (++names > max_names || !fits_template(set)) return false;
+      if (++names > max_names || !fits_template(set) || is_delegation(*zone, set)) return false;
   }
   return true;
 }
