@@ -20,6 +20,8 @@ inline constexpr dns::ZoneFileLimits kZoneFileLimits{};
 inline constexpr dns::ZoneFileLimits kHostsFileLimits{
     .max_file_bytes = 16 * 1024 * 1024, .max_entry_bytes = 256 * 1024, .max_records = 100'000};
 inline constexpr std::size_t kMaxRecordFiles = 64;
+/// Of all files of a set that are read from disk: their texts are kept, to see what changes.
+inline constexpr std::size_t kMaxRecordFilesBytes = 256 * 1024 * 1024;
 
 struct RecordText {
   std::string path;  ///< as record_file_paths() has it
