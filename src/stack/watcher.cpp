@@ -7,6 +7,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <hcpnet/stack/files.hpp>
 #include <set>
@@ -96,8 +97,13 @@ bool FileWatcher::follow_paths() {
     folder = folders_.erase(folder);
     forget(watch);
   }
-  for (const std::string& folder : wanted)
-    folders_.push_back({folder, watch_folder(inotify_.native_handle(), folder), true});
+  for (const std::string& folder : wanted) {
+    const int watch = watch_folder(inotify_.native_handle(), folder);
+    const int error = watch < 0 ? errno : 0;
+    if (error != 0 && error != ENOENT && error != ENOTDIR)
+      log_.warning("folder can't be watched", {{"folder", folder}, {"reason", std::strerror(error)}});
+    folders_.push_back({folder, watch, true});
+  }
   return !wanted.empty();
 }
 
@@ -108,7 +114,8 @@ void FileWatcher::start() {
 
 void FileWatcher::also_watch(std::vector<std::string> paths) {
   also_ = std::move(paths);
-  follow_paths();
+  // What was read before its folder was watched may have changed in between.
+  if (follow_paths()) settle();
 }
 
 void FileWatcher::stop() {

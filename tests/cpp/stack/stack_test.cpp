@@ -197,6 +197,9 @@ TEST_F(StackTest, ShowsThatTheFilesAreNotWhatIsServed) {
   ASSERT_TRUE(stack.reload().has_error());
   ASSERT_EQ(stack.troubles().size(), 1u);
   EXPECT_NE(stack.troubles()[0].find("not what is served"), std::string::npos) << stack.troubles()[0];
+  const Diagnostic why = *Diagnostics(stack.last_reload()->diagnostics).begin();
+  EXPECT_TRUE(stack.troubles()[0].ends_with(", " + why.file + ':' + std::to_string(why.line) + " [" + why.code + ']'))
+      << stack.troubles()[0] << ": no word of what is in the file";
   EXPECT_NE(stack.metrics().find("hcpnet_up 0"), std::string::npos);
   ASSERT_TRUE(stack.last_reload().has_value());
   EXPECT_FALSE(stack.last_reload()->was_applied);
@@ -450,11 +453,12 @@ TEST_F(StackTest, AZoneFileIsWatchedLikeASpecAndServedUntilANewOneIsGood) {
   std::filesystem::create_directories(folder / "more");
   write(policy(one + ", hostsFiles: [{path: more/hosts}]"));
   wait_for(3, StackEvent::Kind::reload_refused);
+  wait_for(4, StackEvent::Kind::reload_refused);  // what may have changed before its folder was watched is read again
   zone("www A 198.51.100.3\n");
-  wait_for(4, StackEvent::Kind::reload_refused);
+  wait_for(5, StackEvent::Kind::reload_refused);
   std::ofstream(folder / "more" / "new") << "198.51.100.4 host.corp.example.org\n";
   std::filesystem::rename(folder / "more" / "new", folder / "more" / "hosts");
-  wait_for(5, StackEvent::Kind::reloaded);
+  wait_for(6, StackEvent::Kind::reloaded);
   EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.3"});
   EXPECT_EQ(www("host.corp.example.org"), std::vector<std::string>{"198.51.100.4"});
 }
