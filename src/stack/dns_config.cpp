@@ -129,17 +129,25 @@ InternalProxy find_internal_proxy(const Inputs& in, const spec::ValidInfra& infr
 }
 
 /// The names of every cluster, leading to `proxy`; those below apps lead there too, or to the VIP itself. Neither has
-/// anything to say of them until the load balancer has given one.
-void add_clusters(ZoneSet& zones, const spec::ValidInfra& infra, std::optional<Ipv4> proxy, bool apps_through_proxy) {
+/// anything to say of them until the load balancer has given one. Names whose address will be known are reserved.
+void add_clusters(ZoneSet& zones, const spec::ValidInfra& infra, std::optional<Ipv4> proxy, bool is_proxy_wanted,
+                  bool apps_through_proxy) {
   for (const spec::ValidCluster& cluster : infra.clusters) {
     zones.add_zone(cluster.domain);
-    if (!proxy) continue;
-    for (const std::string_view label : spec::kServiceLabels)
-      zones.add_address(std::string(label) + cluster.domain, *proxy);
-    if (cluster.apps_vip)
-      zones.add_address("*.apps." + cluster.domain, apps_through_proxy ? *proxy : *cluster.apps_vip);
-    else if (cluster.apps_pool)
-      zones.add_unavailable_zone("apps." + cluster.domain);
+    if (!is_proxy_wanted) continue;
+    for (const std::string_view label : spec::kServiceLabels) {
+      const std::string name = std::string(label) + cluster.domain;
+      if (proxy)
+        zones.add_address(name, *proxy);
+      else
+        zones.reserve(name);
+    }
+    const std::string apps = "*.apps." + cluster.domain;
+    if (proxy && cluster.apps_vip)
+      zones.add_address(apps, apps_through_proxy ? *proxy : *cluster.apps_vip);
+    else if (cluster.apps_vip || cluster.apps_pool)
+      zones.reserve(apps);
+    if (proxy && !cluster.apps_vip && cluster.apps_pool) zones.add_unavailable_zone("apps." + cluster.domain);
   }
 }
 
@@ -220,12 +228,14 @@ dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, const std::
   ZoneSet zones(infra.dns_policy.record_ttl);
   add_lease_zones(zones, leases);
   const std::optional<Ipv4> proxy = infra.proxy ? std::optional(infra.proxy->server_ip) : std::nullopt;
-  add_clusters(zones, infra, proxy, false);
+  add_clusters(zones, infra, proxy, proxy.has_value(), false);
   // A name that only some clients may use would send the others to a proxy that drops them.
   const bool may_everyone_use =
       infra.clusters.size() == 1 || (infra.clusters.size() > 1 && every_cluster_has_sources(infra, in.observed));
   if (proxy && may_everyone_use)
     for (const std::string_view name : kKubernetesNames) zones.add_address(std::string(name), *proxy);
+  else if (proxy && !infra.clusters.empty())  // once the clients of every cluster are known
+    for (const std::string_view name : kKubernetesNames) zones.reserve(std::string(name));
   for (const auto& entry : infra.dns_policy.entries) zones.add_address(entry.hostname, entry.address);
   add_records(zones, infra.dns_policy.records, "/spec/records", infra.dns_policy.reverse, infra.dns_policy.origin,
               infra.metadata, problems);
@@ -245,7 +255,7 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   for (std::size_t i = 0; i < infra.dns_policy.views.size(); ++i) {
     const auto& extra = infra.dns_policy.views[i];
     ZoneSet zones(infra.dns_policy.record_ttl);
-    add_clusters(zones, infra, extra.proxy_address, true);
+    add_clusters(zones, infra, extra.proxy_address, extra.proxy_address.has_value(), true);
     add_records(zones, extra.records, "/spec/views/" + std::to_string(i) + "/records", infra.dns_policy.reverse,
                 infra.dns_policy.origin, infra.metadata, problems);
     server.config.views.push_back(
@@ -255,7 +265,7 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   const InternalProxy internal = find_internal_proxy(in, infra, out);
   const bool is_known = internal.address || !internal.is_wanted;
   ZoneSet pod_zones(infra.dns_policy.record_ttl);
-  add_clusters(pod_zones, infra, internal.address, true);
+  add_clusters(pod_zones, infra, internal.address, internal.is_wanted, true);
   if (!is_known) pod_zones.make_unavailable();
   const bool has_pod_view = add_default_view(
       server.config, "pod", build_with_files(pod_zones, infra.dns_policy, "pod", {}, infra.metadata, problems));
@@ -268,6 +278,7 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   server.config.forwarding = forwarding(infra.dns_servers);
   set_conduct(server.config, infra.dns_policy);
   warn_of_unseen_files(server.config, infra.dns_policy, infra.metadata, problems);
+  warn_of_dead_forwarding(infra.dns_policy, infra.metadata, problems);
   return server;
 }
 
@@ -319,6 +330,7 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, c
   server.config.forwarding = forwarding(spec.upstreams);
   set_conduct(server.config, spec.policy);
   warn_of_unseen_files(server.config, spec.policy, spec.metadata, problems);
+  warn_of_dead_forwarding(spec.policy, spec.metadata, problems);
   return server;
 }
 

@@ -34,10 +34,23 @@ class FileRecords {
     const std::vector<ZoneSet::Published> published = zones_.published();
     for (const auto& zone : policy_.zone_files)
       if (zone.view == view_) add_zone(zone, published);
+    // Once all are there, so that their order in the policy means nothing.
+    for (Added& outer : added_) {
+      for (const Added& inner : added_)
+        if (&inner != &outer && inner.apex().is_below_or_equal(outer.apex())) check_nested(outer, inner);
+      warn_of_hidden(outer);
+    }
   }
 
  private:
   using Key = std::pair<dns::Name, dns::Type>;
+  /// A zone file that became a zone.
+  struct Added {
+    const spec::ValidDnsPolicy::FileRecords* item;
+    std::set<dns::Name> reported;  ///< apexes of others about which an error is enough
+    [[nodiscard]] const dns::Zone& zone() const { return *item->file->zone(); }
+    [[nodiscard]] const dns::Name& apex() const { return zone().apex(); }
+  };
 
   void add_hosts(const spec::RecordFile& file) {
     for (const dns::RRset& rrset : file.rrsets()) {
@@ -61,10 +74,30 @@ class FileRecords {
     std::set<dns::Name> reported;
     for (const ZoneSet::Published& other : published)
       if (!is_apart(file, zone, other)) reported.insert(other.apex);
-    warn_of_hidden(item, zone, reported);
     warn_of_hidden_leases(item, apex);
     zone_files_.emplace(apex, file.path());
     zones_.add_complete_zone(file.zone());
+    added_.push_back({&item, std::move(reported)});
+  }
+
+  /// What both files have is an error, as it is of a file and what is published. The rest that `outer` has down there
+  /// is a warning later.
+  void check_nested(Added& outer, const Added& inner) {
+    if (!has_hidden(outer.zone(), inner.apex())) return;
+    for (const dns::RRset& rrset : outer.zone().rrsets()) {
+      if (!rrset.owner.is_below_or_equal(inner.apex())) continue;
+      const dns::FoldedName name(rrset.owner);
+      const dns::ZoneMatch match = inner.zone().find(name, rrset.type);
+      if (match.outcome != dns::Zone::Outcome::answer || match.from_wildcard ||
+          outer.zone().find_delegation(name, rrset.type) != nullptr ||
+          inner.zone().find_delegation(name, rrset.type) != nullptr)
+        continue;
+      const spec::RecordFile& other = *inner.item->file;
+      clash(*outer.item->file, rrset.owner, rrset.type,
+            named(rrset.owner, rrset.type) + " is published already by " + other.path() + ':' +
+                line_of(other, rrset.owner, match.rrset.type));
+      outer.reported.insert(inner.apex());
+    }
   }
 
   /// False after having said why.
@@ -96,11 +129,14 @@ class FileRecords {
            zone.find_delegation(name, dns::Type::ns) == nullptr;
   }
 
-  void warn_of_hidden(const spec::ValidDnsPolicy::FileRecords& item, const dns::Zone& zone,
-                      const std::set<dns::Name>& reported) {
+  void warn_of_hidden(const Added& outer) {
+    const spec::ValidDnsPolicy::FileRecords& item = *outer.item;
     std::vector<dns::Name> hidden = zones_.apexes();
+    for (const Added& other : added_)
+      if (&other != &outer) hidden.push_back(other.apex());
     std::erase_if(hidden, [&](const dns::Name& inner) {
-      return reported.contains(inner) || !inner.is_below_or_equal(zone.apex()) || !has_hidden(zone, inner);
+      return outer.reported.contains(inner) || !inner.is_below_or_equal(outer.apex()) ||
+             !has_hidden(outer.zone(), inner);
     });
     if (hidden.empty()) return;
     const std::string more = hidden.size() == 1 ? "" : ", and " + std::to_string(hidden.size() - 1) + " more like it";
@@ -181,6 +217,7 @@ class FileRecords {
   const std::optional<LeaseZone>& leases_;
   const spec::ObjectMeta& owner_;
   Diagnostics& problems_;
+  std::vector<Added> added_;
   std::map<Key, std::string> from_hosts_;        ///< "path:line"
   std::map<dns::Name, std::string> zone_files_;  ///< path by apex
 };
@@ -203,6 +240,28 @@ void warn_of_unseen_files(const dns::Config& config, const spec::ValidDnsPolicy&
         problems.add(problem(
             Severity::warning, policy.origin, item.pointer + "/view", owner, "view-without-clients",
             "nobody sees the records of " + item.file->path() + ": no client is left for the view " + item.view));
+}
+
+void warn_of_dead_forwarding(const spec::ValidDnsPolicy& policy, const spec::ObjectMeta& owner, Diagnostics& problems) {
+  if (!policy.forwarding) return;
+  const auto warn = [&](std::size_t index, const dns::Name& zone, const dns::Name& above,
+                        const spec::ValidDnsPolicy::FileRecords& item) {
+    problems.add(problem(Severity::warning, policy.origin, "/spec/forwarding/zones/" + std::to_string(index) + "/zone",
+                         owner, "zone-not-forwarded",
+                         "nothing of the zone " + zone.to_string() + " is forwarded in view " + item.view + ": " +
+                             item.file->path() + " makes " + above.to_string() + " a zone of our own"));
+  };
+  for (std::size_t i = 0; i < policy.forwarding->zones.size(); ++i) {
+    const dns::Name& zone = policy.forwarding->zones[i].first;
+    for (const auto& item : policy.zone_files)
+      if (const dns::Name& apex = item.file->zone()->apex(); zone.is_below_or_equal(apex)) warn(i, zone, apex, item);
+    for (const auto& item : policy.hosts_files) {
+      const std::vector<dns::RRset>& rrsets = item.file->rrsets();
+      const auto above =
+          std::ranges::find_if(rrsets, [&](const dns::RRset& r) { return zone.is_below_or_equal(r.owner); });
+      if (above != rrsets.end()) warn(i, zone, above->owner, item);
+    }
+  }
 }
 
 }  // namespace hcpnet::derive

@@ -61,10 +61,12 @@ void ZoneSet::add_reverse() {
 }
 
 bool ZoneSet::has_zone(const dns::Name& apex) const {
-  return zones_.contains(apex) || complete_.contains(apex);
+  if (zones_.contains(apex) || complete_.contains(apex)) return true;
+  return reserved_.contains(apex) && closest(apex) == zones_.end();  // to be a zone of its own
 }
 
 bool ZoneSet::has_record(const dns::Name& owner, dns::Type type) const {
+  if (type == dns::Type::a && reserved_.contains(owner)) return true;
   const auto zone = closest(owner);
   if (zone == zones_.end()) return false;
   const auto found = zone->second.find(owner);
@@ -83,6 +85,10 @@ std::vector<ZoneSet::Published> ZoneSet::published() const {
         if (all.empty() || all.back().owner != name || all.back().type != rrset.type)
           all.push_back({apex, name, rrset.type});
     }
+  for (const dns::Name& name : reserved_) {
+    const auto zone = closest(name);
+    all.push_back({zone != zones_.end() ? zone->first : name, name, dns::Type::a});
+  }
   return all;
 }
 

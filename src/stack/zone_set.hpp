@@ -29,6 +29,9 @@ class ZoneSet {
 
   /// Publishes an address for a name or a wildcard, in the zone that holds it, else as a zone of its own.
   void add_address(const std::string& name, Ipv4 address);
+  /// A name that will have an address, which nobody knows yet. It is not published, but nobody else may have it: whether
+  /// sources clash must not depend on what is known by now.
+  void reserve(const std::string& name) { reserved_.insert(dns::parse_name(name).value()); }
   /// Adds records, in the zone that holds their owner, else as a zone of its own. False for what cannot stand there: an
   /// alias beside other records or at an apex, or another record beside an alias.
   [[nodiscard]] bool add_record(const dns::RRset& rrset);
@@ -37,9 +40,9 @@ class ZoneSet {
   void add_reverse();
 
   [[nodiscard]] bool has_zone(const dns::Name& apex) const;
-  /// Whether records of the type, or an alias, stand at `owner`, but for those of complete zones.
+  /// Whether records of the type, or an alias, stand at `owner` or will, but for those of complete zones.
   [[nodiscard]] bool has_record(const dns::Name& owner, dns::Type type) const;
-  /// What complete zones may collide with.
+  /// What complete zones may collide with: what is there, or will be.
   struct Published {
     dns::Name apex, owner;
     dns::Type type = dns::Type::a;
@@ -65,6 +68,7 @@ class ZoneSet {
 
   Zones zones_;
   std::set<dns::Name> unavailable_;  ///< apexes
+  std::set<dns::Name> reserved_;     ///< owners
   std::map<dns::Name, std::shared_ptr<const dns::Zone>> complete_;
   std::uint32_t ttl_;
 };

@@ -166,6 +166,107 @@ TEST(FileRecords, WhatAZoneBelowHidesIsAWarningUnlessItIsDelegated) {
   EXPECT_TRUE(with("* A 192.0.2.3\n").warnings.empty());
 }
 
+TEST(FileRecords, AZoneFileBelowAnotherIsLookedAtInEitherOrder) {
+  const std::string head = "$TTL 9\n@ SOA ns h 1 1 1 1 1\n";
+  const std::string lists[] = {
+      "  zoneFiles: [{path: outer, zone: corp.example.com}, {path: inner, zone: sub.corp.example.com}]\n",
+      "  zoneFiles: [{path: inner, zone: sub.corp.example.com}, {path: outer, zone: corp.example.com}]\n"};
+  for (const std::string& list : lists) {
+    const auto with = [&](const std::string& outer, const std::string& inner) {
+      return make(list, {{"dir/outer", head + outer, {}}, {"dir/inner", head + inner, {}}});
+    };
+    const auto clash = with("www.sub A 192.0.2.1\n", "www A 192.0.2.2\n");
+    ASSERT_TRUE(clash.has_error()) << list;
+    EXPECT_EQ(places(clash.error()), Texts{"dir/outer:3 record-clash"});
+    EXPECT_EQ(clash.error().items()[0].message,
+              "n/d: www.sub.corp.example.com. A is published already by dir/inner:3 (view vlan)");
+    EXPECT_EQ(places(with("www.sub A 192.0.2.1\n", "").value().warnings), Texts{"dir/set.yaml:16 records-hidden"});
+    EXPECT_TRUE(with("sub NS ns.sub\nns.sub A 192.0.2.1\n", "ns A 192.0.2.1\n").value().warnings.empty());
+  }
+}
+
+TEST(FileRecords, WhetherSourcesClashDoesNotDependOnWhatIsKnown) {
+  const auto with = [](const std::string& policy, const std::vector<spec::RecordText>& records,
+                       const std::string& objects = {}) {
+    const spec::SpecSet specs = spec::load({{"set.yaml", R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: Infra
+metadata: {name: i, namespace: hcp}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, networkAttachmentDefinition: vlan}
+  infraComponents:
+    dns: {serverIP: 192.0.2.3}
+    proxy: {serverIP: 192.0.2.4, internalProxyService: edge.hcp.svc}
+---
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: InfraClusterAttachment
+metadata: {name: blue, namespace: hcp}
+spec:
+  infraRef: {name: i}
+  hostedClusterRef: {name: blue, namespace: hcp}
+  dns: {clusterName: blue, baseDomain: hc.example.com}
+  appsIngress: {enabled: true, metallb: {addressPoolName: blue, ipAddressPoolRange: 192.0.2.200-192.0.2.204}}
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: hcp}
+spec:
+  targetRef: {kind: Infra, name: i}
+)" + policy}});
+    Diagnostics warnings;
+    const auto observed = spec::load_observed({{"observed.yaml", objects}}, {}, warnings).value();
+    auto set = spec::validate(specs, records).value();
+    spec::apply_observed(set, observed);
+    const auto config = make_stack_config(set, observed, {});
+    return config.has_error() ? places(config.error()) : Texts{};
+  };
+  const std::string known = R"(
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Service, metadata: {name: edge, namespace: hcp}, spec: {clusterIP: 172.30.9.4, ports: [{port: 443, protocol: TCP}]}}
+- {apiVersion: hostedcluster.densityops.com/v1alpha1, kind: InfraClusterAttachment, metadata: {name: blue, namespace: hcp}, status: {appsIngressStatus: {externalIP: 192.0.2.200}}}
+)";
+  const std::string nothing = "{apiVersion: v1, kind: List, items: []}\n";
+  const std::string zone = "$TTL 9\n@ SOA ns h 1 1 1 1 1\n*.apps.blue A 198.51.100.9\n";
+  for (const std::string& objects : {nothing, known}) {
+    EXPECT_EQ(with("  hostsFiles: [{path: /h, view: pod}]\n", {{"/h", "198.51.100.9 api.blue.hc.example.com\n", {}}},
+                   objects),
+              Texts{"/h:1 record-clash"});
+    EXPECT_EQ(with("  zoneFiles: [{path: /z, zone: hc.example.com}]\n", {{"/z", zone, {}}}, objects),
+              Texts{"/z:3 record-clash"});
+    EXPECT_EQ(with("  hostsFiles: [{path: /h, view: pod}]\n", {{"/h", "198.51.100.9 own.blue.hc.example.com\n", {}}},
+                   objects),
+              Texts{});
+  }
+}
+
+TEST(FileRecords, ProblemsSayWhereAndNeverWhatIsThere) {
+  const std::string secret = "c2VjcmV0LWtleQ";
+  const std::string text = secret + "\n-----BEGIN " + secret + "\n" + secret + ": " + secret + " A " + secret + "\n";
+  for (const std::string kind : {"zoneFiles", "hostsFiles"}) {
+    const auto config = make("  " + kind + ": [{path: /etc/key}]\n", {{"/etc/key", text, {}}});
+    ASSERT_TRUE(config.has_error());
+    const std::string shown = config.error().to_string();
+    EXPECT_NE(shown.find("/etc/key:1:"), std::string::npos) << shown;
+    EXPECT_EQ(shown.find(secret), std::string::npos) << shown;
+  }
+}
+
+TEST(FileRecords, AZoneOfForwardingThatAFileTakesIsAWarning) {
+  const std::string fields =
+      "  forwarding: {zones: [{zone: a.corp.example.com, upstreams: [198.51.100.1]}, {zone: other.example.com, "
+      "upstreams: "
+      "[198.51.100.1]}, {zone: x.host.example.net, upstreams: [198.51.100.1]}]}\n"
+      "  zoneFiles: [{path: a, zone: corp.example.com}]\n"
+      "  hostsFiles: [{path: h}]\n";
+  const auto config = make(fields, {{"dir/a", kZone, {}}, {"dir/h", "192.0.2.7 host.example.net\n", {}}}).value();
+  EXPECT_EQ(places(config.warnings),
+            (Texts{"dir/set.yaml:16 zone-not-forwarded", "dir/set.yaml:16 zone-not-forwarded"}));
+  EXPECT_EQ(config.warnings.items()[0].path, "/spec/forwarding/zones/0/zone");
+  EXPECT_EQ(config.warnings.items()[1].path, "/spec/forwarding/zones/2/zone");
+}
+
 TEST(FileRecords, AZoneThatHidesNamesOfLeasesIsAWarning) {
   const std::string zone = "@ 9 SOA ns h 1 1 1 1 1\n";
   const auto with = [&](const std::string& apex) {
