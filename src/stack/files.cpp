@@ -169,9 +169,9 @@ SourceFiles read_source_files(const std::vector<std::string>& specs, const std::
 namespace {
 
 /// A file that somebody is writing is as good as any other up to the end of a line. One that was written so lately, or
-/// that changes while it is read, is read once more so much later.
+/// that changes while it is read, is read once more so much later; all files of a set wait so often at most.
 constexpr std::chrono::milliseconds kRecordFileRest{100};
-constexpr int kRecordFileReads = 10;
+constexpr int kMaxRecordFileRests = 10;
 
 std::chrono::nanoseconds written_at(const struct stat& status) {
   return std::chrono::seconds(status.st_mtim.tv_sec) + std::chrono::nanoseconds(status.st_mtim.tv_nsec);
@@ -201,21 +201,26 @@ bool read_record_file_once(spec::RecordText& record, std::size_t max) {
   return !record.trouble.empty() || is_at_rest(before, after);
 }
 
-/// `room`: how many bytes the files of a set may still have.
-spec::RecordText read_record_file(const std::string& path, std::size_t& room) {
+/// What the files of a set have left.
+struct RecordFileBudget {
+  std::size_t room = spec::kMaxRecordFilesBytes;
+  int rests = kMaxRecordFileRests;
+};
+
+spec::RecordText read_record_file(const std::string& path, RecordFileBudget& left) {
   spec::RecordText record{path, {}, {}};
-  const std::size_t max = std::min(spec::kZoneFileLimits.max_file_bytes, room) + 1;
+  const std::size_t max = std::min(spec::kZoneFileLimits.max_file_bytes, left.room) + 1;
   bool is_whole = read_record_file_once(record, max);
-  for (int i = 1; i < kRecordFileReads && !is_whole; ++i) {
+  for (; left.rests > 0 && !is_whole; --left.rests) {
     std::this_thread::sleep_for(kRecordFileRest);
     is_whole = read_record_file_once(record, max);
   }
   if (!is_whole) record.trouble = "it does not stop changing";
-  if (record.trouble.empty() && record.text.size() > room)
+  if (record.trouble.empty() && record.text.size() > left.room)
     record.trouble = "the zone files and hosts files together have more than " +
                      std::to_string(spec::kMaxRecordFilesBytes) + " bytes";
   if (!record.trouble.empty()) record.text.clear();
-  room -= record.text.size();
+  left.room -= record.text.size();
   return record;
 }
 
@@ -234,8 +239,8 @@ std::vector<spec::RecordText> records_for(const spec::SpecSet& set, const Source
 
 std::vector<spec::RecordText> read_record_files(const std::vector<std::string>& paths) {
   std::vector<spec::RecordText> records;
-  std::size_t room = spec::kMaxRecordFilesBytes;
-  for (const std::string& path : paths) records.push_back(read_record_file(path, room));
+  RecordFileBudget left;
+  for (const std::string& path : paths) records.push_back(read_record_file(path, left));
   return records;
 }
 

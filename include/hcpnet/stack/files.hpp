@@ -44,7 +44,7 @@ struct SourceFiles {
                                             const std::vector<std::string>& endpoints, Diagnostics& problems,
                                             const SourceFiles* before = nullptr);
 /// Reads files of records, up to spec::kZoneFileLimits and spec::kMaxRecordFilesBytes; nothing but regular files. Waits
-/// 100 ms, and a second at most, for one that was written a moment ago: it may not be whole yet.
+/// 100 ms, and a second at most for all, where one was written a moment ago: it may not be whole yet.
 [[nodiscard]] std::vector<spec::RecordText> read_record_files(const std::vector<std::string>& paths);
 /// `records`, unless null, gets the text of each file of records that the specs name, also when there are problems.
 [[nodiscard]] Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files,

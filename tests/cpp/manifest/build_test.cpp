@@ -138,7 +138,7 @@ TEST(Build, AnAddressThatEndsLikeTheMarkOfThePodStaysAsItIs) {
   EXPECT_THAT(corefile, testing::Not(testing::HasSubstr(" 0.0.0.254")));
 }
 
-TEST(Build, ALargeEnvoyIsNotTheFaultOfAFileOfRecords) {
+TEST(Build, WhatElseIsTooLargeIsNotTheFaultOfAFileOfRecords) {
   std::string text = test::read_file(test::data_path(kSpec));
   text +=
       "---\napiVersion: hcpnet.io/v1alpha1\nkind: DNSPolicy\nmetadata: {name: vlan7, namespace: hcp}\n"
