@@ -47,7 +47,7 @@ class FileRecords {
   /// A zone file that became a zone.
   struct Added {
     const spec::ValidDnsPolicy::FileRecords* item;
-    std::set<dns::Name> reported;  ///< apexes of others about which an error is enough
+    std::set<dns::Name> reported;  ///< apexes of others about which, and about those above, an error is enough
     [[nodiscard]] const dns::Zone& zone() const { return *item->file->zone(); }
     [[nodiscard]] const dns::Name& apex() const { return zone().apex(); }
   };
@@ -129,14 +129,17 @@ class FileRecords {
            zone.find_delegation(name, dns::Type::ns) == nullptr;
   }
 
+  static bool has_reported(const Added& outer, const dns::Name& inner) {
+    return std::ranges::any_of(outer.reported, [&](const dns::Name& apex) { return apex.is_below_or_equal(inner); });
+  }
+
   void warn_of_hidden(const Added& outer) {
     const spec::ValidDnsPolicy::FileRecords& item = *outer.item;
     std::vector<dns::Name> hidden = zones_.apexes();
     for (const Added& other : added_)
       if (&other != &outer) hidden.push_back(other.apex());
     std::erase_if(hidden, [&](const dns::Name& inner) {
-      return outer.reported.contains(inner) || !inner.is_below_or_equal(outer.apex()) ||
-             !has_hidden(outer.zone(), inner);
+      return has_reported(outer, inner) || !inner.is_below_or_equal(outer.apex()) || !has_hidden(outer.zone(), inner);
     });
     if (hidden.empty()) return;
     const std::string more = hidden.size() == 1 ? "" : ", and " + std::to_string(hidden.size() - 1) + " more like it";
