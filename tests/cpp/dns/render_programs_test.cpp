@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <hcpnet/dns/rdata.hpp>
 
 #include "dns/program_support.hpp"
 #include "dns/render_support.hpp"
