@@ -156,6 +156,9 @@ leases
 up x --observe nowhere
 up x --admin-tcp 192.0.2.1:80
 up x --map-port 53
+route api.example.com --port 6443 --observed x
+dns zone --endpoints x
+status --state-dir=
 """
 
 
