@@ -2,7 +2,7 @@
 #include "spec/record_file_rules.hpp"
 
 #include <algorithm>
-#include <set>
+#include <string_view>
 #include <utility>
 
 namespace hcpnet::spec {
@@ -10,6 +10,8 @@ namespace {
 
 const std::string kZoneFiles = "/spec/zoneFiles/";
 const std::string kHostsFiles = "/spec/hostsFiles/";
+/// As of one file, see dns::parse_zone_file().
+constexpr std::string_view kTooLarge = "zone-too-large";
 
 void check_view(Subject& subject, const DNSPolicy& policy, const std::string& pointer, const std::string& view) {
   const bool is_known = view == "vlan" || view == "pod" ||
@@ -26,13 +28,9 @@ std::optional<dns::Name> zone_of(const DNSPolicy::RecordFile& file) {
 
 /// A policy may name any file that this process can read, a key too, and its problems reach logs and pages: they say
 /// where, and never what stands there.
-Diagnostics without_content(const Diagnostics& problems) {
-  Diagnostics all;
-  for (Diagnostic d : problems) {
-    d.found.clear();
-    all.add(std::move(d));
-  }
-  return all;
+Diagnostics without_content(Diagnostics problems) {
+  problems.clear_found();
+  return problems;
 }
 
 /// The file as parsed says of which zone it is, and the policy may say it too.
@@ -61,9 +59,10 @@ RecordFiles::Key RecordFiles::hosts_key(const Policy& policy, const DNSPolicy::R
 
 const RecordText* RecordFiles::find_text(const std::string& path, Subject& subject, const std::string& pointer) const {
   const auto text = std::ranges::find(texts_, path, &RecordText::path);
-  if (text != texts_.end() && text->trouble.empty()) return &*text;
-  subject.error(code::unreadable_file, pointer,
-                path + (text == texts_.end() ? " was not given beside the specs" : " can't be read: " + text->trouble));
+  const bool is_there = text != texts_.end();
+  if (is_there && text->trouble.empty()) return &*text;
+  subject.error(is_there && text->is_too_large ? kTooLarge : code::unreadable_file, pointer,
+                path + (is_there ? " can't be read: " + text->trouble : " was not given beside the specs"));
   return nullptr;
 }
 

@@ -208,7 +208,7 @@ struct RecordFileBudget {
 };
 
 spec::RecordText read_record_file(const std::string& path, RecordFileBudget& left) {
-  spec::RecordText record{path, {}, {}};
+  spec::RecordText record{path, {}, {}, false};
   const std::size_t max = std::min(spec::kZoneFileLimits.max_file_bytes, left.room) + 1;
   bool is_whole = read_record_file_once(record, max);
   for (; left.rests > 0 && !is_whole; --left.rests) {
@@ -216,9 +216,11 @@ spec::RecordText read_record_file(const std::string& path, RecordFileBudget& lef
     is_whole = read_record_file_once(record, max);
   }
   if (!is_whole) record.trouble = "it does not stop changing";
-  if (record.trouble.empty() && record.text.size() > left.room)
+  if (record.trouble.empty() && record.text.size() > left.room) {
+    record.is_too_large = true;
     record.trouble = "the zone files and hosts files together have more than " +
                      std::to_string(spec::kMaxRecordFilesBytes) + " bytes";
+  }
   if (!record.trouble.empty()) record.text.clear();
   left.room -= record.text.size();
   return record;

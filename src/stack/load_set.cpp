@@ -2,7 +2,11 @@
 #include "stack/load_set.hpp"
 
 #include <algorithm>
+#include <hcpnet/bytes.hpp>
 #include <utility>
+
+#include "dns/random_source.hpp"
+#include "dns/siphash.hpp"
 
 namespace hcpnet {
 namespace {
@@ -26,9 +30,27 @@ Result<std::shared_ptr<SourceFiles>, Diagnostics> read_files(const LoadRequest& 
   return files;
 }
 
-std::vector<std::string> paths_of(const std::vector<spec::RecordText>& records) {
+/// Under a key that nobody knows, so that nobody can write two files that look like one.
+std::uint64_t digest_of(const std::string& text) {
+  static const dns::SipKey key = [] {
+    dns::RandomSource random;
+    dns::SipKey bytes;
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.u16());
+    return bytes;
+  }();
+  return dns::siphash24(key, as_bytes(text));
+}
+
+std::vector<RecordStamp> stamps_of(const std::vector<spec::RecordText>& records) {
+  std::vector<RecordStamp> stamps;
+  for (const spec::RecordText& record : records)
+    stamps.push_back({record.path, record.trouble.empty() ? std::optional(digest_of(record.text)) : std::nullopt});
+  return stamps;
+}
+
+std::vector<std::string> paths_of(const std::vector<RecordStamp>& records) {
   std::vector<std::string> paths;
-  for (const spec::RecordText& record : records) paths.push_back(record.path);
+  for (const RecordStamp& record : records) paths.push_back(record.path);
   return paths;
 }
 
@@ -56,13 +78,16 @@ LoadOutcome load_set(const LoadRequest& request) {
   SourceFiles& files = **read;
   auto loaded = std::make_shared<LoadedSet>();
   loaded->files = *read;
-  if (request.served && are_equal(files, *request.served)) {  // and so they name the same files of records
+  if (request.served && are_equal(files, *request.served->files)) {  // and so they name the same files of records
     files.records = read_record_files(paths_of(request.served->records));
-    loaded->is_served = files.records == request.served->records;
-    if (loaded->is_served) return {loaded, paths_of(files.records)};
+    loaded->records = stamps_of(files.records);
+    loaded->is_served = loaded->records == request.served->records;
+    if (loaded->is_served) return {loaded, paths_of(loaded->records)};
   }
   auto checked = check_files(files, {}, spec::KindSet::network, &files.records);
-  std::vector<std::string> record_files = paths_of(files.records);
+  loaded->records = stamps_of(files.records);
+  files.records.clear();
+  std::vector<std::string> record_files = paths_of(loaded->records);
   if (checked.has_error()) return {checked.error(), std::move(record_files)};
   auto config = make_served_config(*checked, request.serve, request.surroundings);
   if (config.has_error()) return {config.error(), std::move(record_files)};

@@ -345,7 +345,7 @@ void Stack::Impl::watch() {
 /// Those that are served, and those that a reload was to serve instead.
 void Stack::Impl::watch_records(std::vector<std::string> paths) {
   if (!watcher_) return;
-  for (const spec::RecordText& record : served_->files->records) paths.push_back(record.path);
+  for (const RecordStamp& record : served_->records) paths.push_back(record.path);
   watcher_->also_watch(std::move(paths));
 }
 

@@ -106,6 +106,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   State state = State::idle;
   Diagnostics warnings;
   std::uint64_t reloads = 0, reloads_refused = 0;
+  std::map<std::string, std::uint64_t> reload_errors;
   bool is_draining = false;
   std::optional<StackReload> last_reload;
   bool do_files_differ = false;  ///< from what is served, since a reload was refused
@@ -167,6 +168,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void open_handover();
   [[nodiscard]] std::vector<ListeningSocket> sockets() const;
   void release(const std::function<void()>& released);
+  bool start_released();
   void take_back();
   void hand_over();
   [[nodiscard]] bool is_being_handed_over() const { return handover_ && handover_->is_busy(); }

@@ -75,6 +75,7 @@ StackStats Stack::Impl::stats() const {
   for (const NamedProxy& p : proxies) all.proxies.emplace(p.owner, p.engine->stats());
   all.reloads = reloads;
   all.reloads_refused = reloads_refused;
+  all.reload_errors = reload_errors;
   return all;
 }
 

@@ -97,7 +97,7 @@ void Stack::Impl::on_files_changed() {
 void Stack::Impl::start_load() {
   Reload now = std::exchange(next_reload_, {});
   LoadRequest request = load_request();
-  if (!now.is_asked_for) request.served = served_->files;
+  if (!now.is_asked_for) request.served = served_;
   if (watcher_) watcher_->rearm();
   if (!loader_) loader_.emplace(1);
   is_loading_ = true;
@@ -172,8 +172,10 @@ Result<void, Diagnostics> Stack::Impl::refuse_reload(Diagnostics why) {
   ++reloads_refused;
   last_reload = {options.clock->system_now(), false, why};
   do_files_differ = true;
-  for (const Diagnostic& d : why)
+  for (const Diagnostic& d : why) {
+    if (d.severity == Severity::error) ++reload_errors[d.code];
     log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
+  }
   notify({StackEvent::Kind::reload_refused, {}, why});
   return why;
 }

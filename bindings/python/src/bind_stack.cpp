@@ -104,7 +104,8 @@ void bind_results(py::module_& m) {
       .def_readonly("dns", &StackStats::dns, "dict[str, dns.ServerStats]: by owner.")
       .def_readonly("proxies", &StackStats::proxies, "dict[str, proxy.EngineStats]: by owner.")
       .def_readonly("reloads", &StackStats::reloads, "int.")
-      .def_readonly("reloads_refused", &StackStats::reloads_refused, "int.");
+      .def_readonly("reloads_refused", &StackStats::reloads_refused, "int.")
+      .def_readonly("reload_errors", &StackStats::reload_errors, "dict[str, int]: of refused reloads, by code.");
 }
 
 std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts, const Paths& observed,

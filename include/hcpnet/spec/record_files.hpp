@@ -20,14 +20,14 @@ inline constexpr dns::ZoneFileLimits kZoneFileLimits{};
 inline constexpr dns::ZoneFileLimits kHostsFileLimits{
     .max_file_bytes = 16 * 1024 * 1024, .max_entry_bytes = 256 * 1024, .max_records = 100'000};
 inline constexpr std::size_t kMaxRecordFiles = 64;
-/// Of all files of a set that are read from disk: their texts are kept, to see what changes.
+/// Of all files of a set that are read from disk: their texts are in memory together until the set is checked.
 inline constexpr std::size_t kMaxRecordFilesBytes = 256 * 1024 * 1024;
 
 struct RecordText {
   std::string path;  ///< as record_file_paths() has it
   std::string text;
-  std::string trouble;  ///< why it could not be read; empty: it was
-  friend bool operator==(const RecordText&, const RecordText&) = default;
+  std::string trouble;        ///< why it could not be read; empty: it was
+  bool is_too_large = false;  ///< that is why: the files of the set have more than kMaxRecordFilesBytes
 };
 
 /// How a path of a policy is opened: a relative one starts at the folder of the file that holds the policy.

@@ -107,6 +107,8 @@ TEST(FileRecords, EveryProblemOfEveryFileIsReportedAtOnce) {
 
 TEST(FileRecords, ATextThatNobodyGaveIsAnError) {
   EXPECT_EQ(errors("  zoneFiles: [{path: zones/a}]\n", {}), Texts{"dir/set.yaml:16 unreadable-file"});
+  EXPECT_EQ(errors("  zoneFiles: [{path: zones/a}]\n", {{"dir/zones/a", {}, "all have more", true}}),
+            Texts{"dir/set.yaml:16 zone-too-large"});
 }
 
 TEST(FileRecords, TheZoneIsTheOneThatThePolicySays) {
@@ -251,6 +253,14 @@ TEST(FileRecords, ProblemsSayWhereAndNeverWhatIsThere) {
     EXPECT_NE(shown.find("/etc/key:1:"), std::string::npos) << shown;
     EXPECT_EQ(shown.find(secret), std::string::npos) << shown;
   }
+}
+
+TEST(FileRecords, ErrorsThatAreNotShownAreCounted) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "none host\n";
+  const auto config = make("  hostsFiles: [{path: /hosts}]\n", {{"/hosts", text, {}}});
+  ASSERT_TRUE(config.has_error());
+  EXPECT_EQ(Diagnostics(config.error()).error_count(), 300U);
 }
 
 TEST(FileRecords, AZoneOfForwardingThatAFileTakesIsAWarning) {

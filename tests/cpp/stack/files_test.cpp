@@ -105,6 +105,7 @@ TEST_F(FilesTest, FilesOfRecordsHaveALimitTogether) {
   const auto records = read_record_files(paths);
   for (std::size_t i = 0; i + 1 < records.size(); ++i) EXPECT_EQ(records[i].trouble, "");
   EXPECT_NE(records.back().trouble.find("268435456"), std::string::npos) << records.back().trouble;
+  EXPECT_TRUE(records.back().is_too_large);
   EXPECT_TRUE(records.back().text.empty());
 }
 

@@ -241,6 +241,8 @@ TEST_F(StackTest, SaysThatAListenAddressNeedsARestart) {
   ASSERT_TRUE(refused.has_error());
   for (const Diagnostic& d : Diagnostics(refused.error())) EXPECT_EQ(d.code, "needs-restart");
   EXPECT_EQ(stack.stats().reloads_refused, 1u);
+  EXPECT_EQ(stack.stats().reload_errors.at("needs-restart"), Diagnostics(refused.error()).error_count());
+  EXPECT_NE(stack.metrics().find("hcpnet_reload_errors_total{code=\"needs-restart\"}"), std::string::npos);
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
