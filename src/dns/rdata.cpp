@@ -61,6 +61,7 @@ class Fields {
     return bytes.empty() ? fail() : add(hexadecimal(as_text(bytes)));
   }
   Fields& rest() { return add(quote_string(as_text(reader_.bytes(reader_.remaining())))); }
+  Fields& some_rest() { return reader_.remaining() == 0 ? fail() : rest(); }
   Fields& ipv4() {
     const ByteView b = reader_.bytes(4);
     return b.empty() ? fail() : add(Ipv4(b[0], b[1], b[2], b[3]).to_string());
@@ -108,11 +109,20 @@ std::string rdata_in_own_form(Type type, std::string_view rdata) {
     case Type::hinfo:
       return fields.string().string().text();
     case Type::mx:
+    case Type::afsdb:
+    case Type::kx:
       return fields.u16().name().text();
+    case Type::rp:
+      return fields.name().name().text();
     case Type::txt:
+    case Type::spf:
       return fields.strings().text();
     case Type::srv:
       return fields.u16().u16().u16().name().text();
+    case Type::naptr:
+      return fields.u16().u16().string().string().string().name().text();
+    case Type::uri:
+      return fields.u16().u16().some_rest().text();
     case Type::caa:
       return fields.u8().tag().rest().text();
     case Type::svcb:

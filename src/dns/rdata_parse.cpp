@@ -18,9 +18,10 @@ namespace {
 constexpr std::size_t kMaxRdataBytes = 65535;
 constexpr std::size_t kMaxStringBytes = 255;
 
-constexpr Type kOwnForms[] = {Type::a,    Type::ns,     Type::cname, Type::soa,  Type::ptr,   Type::hinfo,
-                              Type::mx,   Type::txt,    Type::aaaa,  Type::srv,  Type::ds,    Type::sshfp,
-                              Type::tlsa, Type::smimea, Type::cds,   Type::svcb, Type::https, Type::caa};
+constexpr Type kOwnForms[] = {Type::a,    Type::ns,   Type::cname, Type::soa,    Type::ptr,  Type::hinfo,
+                              Type::mx,   Type::txt,  Type::rp,    Type::afsdb,  Type::aaaa, Type::srv,
+                              Type::naptr, Type::kx,  Type::ds,    Type::sshfp,  Type::tlsa, Type::smimea,
+                              Type::cds,  Type::svcb, Type::https, Type::spf,    Type::uri,  Type::caa};
 
 char upper(char c) noexcept {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c;
@@ -105,6 +106,13 @@ class Fields {
     if (!token) return *this;
     const auto bytes = unescaped(token->text);
     return bytes ? append(*bytes) : fail("a value");
+  }
+  Fields& some_rest() {
+    static constexpr const char* kExpected = "a value that is not empty";
+    const ZoneToken* token = next(kExpected);
+    if (!token) return *this;
+    const auto bytes = unescaped(token->text);
+    return bytes && !bytes->empty() ? append(*bytes) : fail(kExpected);
   }
   /// All that is left, and not nothing.
   Fields& hex() {
@@ -218,11 +226,20 @@ ParsedRdata parse_rdata_tokens(Type type, std::span<const ZoneToken> tokens, con
     case Type::hinfo:
       return fields.string().string().done();
     case Type::mx:
+    case Type::afsdb:
+    case Type::kx:
       return fields.u16().name().done();
+    case Type::rp:
+      return fields.name().name().done();
     case Type::txt:
+    case Type::spf:
       return fields.strings().done();
     case Type::srv:
       return fields.u16().u16().u16().name().done();
+    case Type::naptr:
+      return fields.u16().u16().string().string().string().name().done();
+    case Type::uri:
+      return fields.u16().u16().some_rest().done();
     case Type::caa:
       return fields.u8().tag().rest().done();
     case Type::svcb:

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-/// RDATA as text and back. Types written in their own form: A, AAAA, NS, CNAME, SOA, PTR, HINFO, MX, TXT, SRV, CAA,
-/// SVCB, HTTPS, DS, CDS, SSHFP, TLSA, SMIMEA. Every other type has the generic form "\# LENGTH HEX" (RFC 3597
-/// section 5), also where it has a name.
+/// RDATA as text and back. Types written in their own form: A, AAAA, NS, CNAME, SOA, PTR, HINFO, MX, TXT, RP, AFSDB,
+/// SRV, NAPTR, KX, CAA, SVCB, HTTPS, DS, CDS, SSHFP, TLSA, SMIMEA, SPF, URI. Every other type has the generic form
+/// "\# LENGTH HEX" (RFC 3597 section 5), also where it has a name.
 namespace hcpnet::dns {
 
 /// RDATA in presentation form. RDATA that is not what its type asks for is written in the generic form.

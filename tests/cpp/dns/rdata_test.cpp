@@ -40,6 +40,12 @@ const Sample kSamples[] = {
     {Type::sshfp, "\4\2\x01\xff"s, "4 2 01ff"},
     {Type::tlsa, "\3\1\1\xab"s, "3 1 1 ab"},
     {Type::smimea, "\3\0\0\xab"s, "3 0 0 ab"},
+    {Type::naptr, "\0\x64\0\x0a\1S\7SIP+D2U\0\4_sip\0"s, "100 10 \"S\" \"SIP+D2U\" \"\" _sip."},
+    {Type::rp, "\1a\0\1b\0"s, "a. b."},
+    {Type::afsdb, "\0\1\2db\0"s, "1 db."},
+    {Type::kx, "\0\x0a\2kx\0"s, "10 kx."},
+    {Type::spf, "\5v=spf\0"s, "\"v=spf\" \"\""},
+    {Type::uri, "\0\1\0\2http:\"x"s, "1 2 \"http:\\\"x\""},
     {Type::rrsig, "\0\1\x0d"s, "\\# 3 00010d"},
     {Type{65280}, ""s, "\\# 0"},
 };
@@ -155,6 +161,11 @@ TEST(RdataText, RefusesWhatIsNotOfTheType) {
                                                 {Type::tlsa, "3 1 1 ab g0"},
                                                 {Type::sshfp, "4 2 ab\nab"},
                                                 {Type::ds, "\\# 4 30390d02"},
+                                                {Type::naptr, "1 2 a b c"},
+                                                {Type::naptr, "\\# 7 00000001000000"},
+                                                {Type::rp, "a."},
+                                                {Type::uri, "1 2 \"\""},
+                                                {Type::uri, "\\# 4 00010002"},
                                                 {Type::rrsig, "A 13 2 60 1 1 1 a. AA=="},
                                                 {Type::a, "192.0.2.1\n192.0.2.2"}};
   for (const auto& [type, text] : wrong) EXPECT_EQ(parse_rdata(type, text).error(), Errc::bad_rdata) << text;

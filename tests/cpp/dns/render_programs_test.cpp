@@ -72,8 +72,9 @@ TEST_F(RenderPrograms, OwnersOfEveryByteLoadInBindAndKnot) {
   expect_accepted("kzonecheck -o a.test " + zone);
 }
 
-/// What has a name here has it in other programs too, which take the generic form for it (RFC 3597 section 5).
-TEST_F(RenderPrograms, TypesWithoutAFormOfTheirOwnHereLoadByName) {
+/// What has a name here has it in other programs too, which take its own form, or the generic one where there is none
+/// here (RFC 3597 section 5).
+TEST_F(RenderPrograms, RarerTypesLoadByName) {
   for (const char* program : {"named-checkzone", "kzonecheck", "unbound-checkconf"})
     if (test::is_missing(program)) FAIL() << program << " is not installed";
   const std::string ten(10, '\1'), digest(32, '\1'), key = "\1\1\3\x0d" + std::string(64, '\1');
