@@ -32,6 +32,8 @@ void ResolvConfFile::read() {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return;
   text.resize(static_cast<std::size_t>(file.gcount()));
+  if (file.peek() != std::ifstream::traits_type::eof())
+    log_.warning("resolv.conf is too long: its end is not read", {{"file", path_}});
   std::vector<std::string> left_out;
   servers_ = parse_resolv_conf(text, &left_out);
   for (const std::string& word : left_out)

@@ -18,7 +18,7 @@ class ResolvConfFile {
  public:
   /// The file is looked at no more often than this.
   static constexpr std::chrono::seconds kCheckInterval{1};
-  static constexpr std::size_t kMaxFileBytes = 64 * 1024;
+  static constexpr std::size_t kMaxFileBytes = 64 * 1024;  ///< the rest is not read, which the log says
 
   /// `log` is told which name servers are left out, each time that the file is read.
   explicit ResolvConfFile(std::string path, Logger log = {}) : path_(std::move(path)), log_(std::move(log)) {}

@@ -174,6 +174,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::vector<std::uint8_t> scratch = std::vector<std::uint8_t>(kMaxMessageBytes);  ///< what an upstream said
   std::map<std::string, std::uint64_t> earlier_views;                               ///< of snapshots before
   std::array<std::uint64_t, 4> cookie_states{};                                     ///< by CookieState
+  std::uint64_t chains_cut = 0;
   std::uint64_t transfers = 0;
   std::uint64_t transfers_refused = 0;
   std::uint64_t rate_limited = 0;
@@ -383,6 +384,7 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
     case Response::Verdict::reply:
       ++responses[static_cast<std::size_t>(response.rcode)];
       ++format_errors[static_cast<std::size_t>(response.format_error)];
+      if (response.is_chain_cut) ++chains_cut;
       return {response.bytes, false};
     case Response::Verdict::drop:
       ++dropped[static_cast<std::size_t>(response.drop_reason)];
@@ -610,6 +612,7 @@ ServerStats Server::Impl::stats() const {
   stats.dropped["handover_limit"] = total.handover_refused;
   stats.dropped["transfer_refused"] = transfers_refused;
   stats.dropped["notify_limit"] = notifier->counters().limited;
+  stats.chains_cut = chains_cut + total.chains_cut;
   stats.transfers = transfers;
   stats.notifies_sent = notifier->counters().sent;
   stats.notifies_acknowledged = notifier->counters().acknowledged;

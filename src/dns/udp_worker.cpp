@@ -51,6 +51,7 @@ WorkerCounters& operator+=(WorkerCounters& sum, const WorkerCounters& more) {
   add(sum.format_errors, more.format_errors);
   add(sum.views, more.views);
   sum.no_view += more.no_view;
+  sum.chains_cut += more.chains_cut;
   sum.oversize += more.oversize;
   sum.send_failures += more.send_failures;
   sum.handover_refused += more.handover_refused;
@@ -114,6 +115,7 @@ QueryHandler::Handled UdpWorker::handle(ByteView query, const IpAddress& client,
   }
   ++counters_.responses[static_cast<std::size_t>(response.rcode)];
   ++counters_.format_errors[static_cast<std::size_t>(response.format_error)];
+  if (response.is_chain_cut) ++counters_.chains_cut;
   counters_.requests.add_reply_size(transport, response.bytes);
   return {response.bytes, false};
 }

@@ -28,6 +28,7 @@ struct WorkerCounters {
   std::array<std::uint64_t, kFormatErrors> format_errors{};
   std::vector<std::uint64_t> views;  ///< by position in the snapshot
   std::uint64_t no_view = 0;
+  std::uint64_t chains_cut = 0;
   std::uint64_t oversize = 0;
   std::uint64_t send_failures = 0;
   RequestCounters requests;

@@ -27,16 +27,22 @@ bool starts_with_question(ByteView rest, ByteView question) noexcept {
          std::ranges::equal(rest.subspan(name_bytes), question.subspan(name_bytes));
 }
 
-}  // namespace
+/// More aliases than any answer has; each of them is looked for among all records.
+constexpr std::size_t kMaxAliases = 64;
 
-namespace {
-
-constexpr std::size_t kMaxChain = 64;
+/// Nothing when it is damaged, or says more than an answer.
+std::optional<Message> read_reply(ByteView bytes) {
+  auto message = parse_message(bytes);
+  if (!message) return std::nullopt;
+  const auto aliases = std::ranges::count(message->answers, Type::cname, &Record::type);
+  if (static_cast<std::size_t>(aliases) > kMaxAliases) return std::nullopt;
+  return std::move(*message);
+}
 
 /// The name asked for, and those that it is an alias of, in whatever order they are told.
 std::vector<Name> names_asked(const Message& reply) {
   std::vector<Name> names{reply.questions.front().name};
-  for (std::size_t i = 0; i < names.size() && names.size() < kMaxChain; ++i) {
+  for (std::size_t i = 0; i < names.size() && names.size() <= kMaxAliases; ++i) {
     for (const Record& record : reply.answers) {
       if (record.type != Type::cname || record.owner != names[i]) continue;
       const auto target = make_name(record.rdata);
@@ -91,7 +97,7 @@ std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const Vi
   auto message = parse_message(reply);
   if (!message || message->questions.size() != 1) return std::nullopt;
   std::vector<Record> chain;
-  for (Name name = message->questions.front().name; chain.size() < kMaxChain;) {
+  for (Name name = message->questions.front().name; chain.size() < kMaxAliases;) {
     const auto alias = std::ranges::find_if(
         message->answers, [&](const Record& record) { return record.type == Type::cname && record.owner == name; });
     if (alias == message->answers.end()) return std::nullopt;
@@ -149,11 +155,11 @@ JudgedReply judge_reply(ByteView bytes, const UpstreamQuestion& asked) {
   const bool has_case = !asked.is_mixed_case || !is_ours ||
                         std::ranges::equal(reader.rest().first(asked.question.size()), asked.question);
   if (!has_case) {
-    auto folded = parse_message(bytes);
+    auto folded = read_reply(bytes);
     return {Verdict::case_changed, folded ? std::move(*folded) : Message{}};
   }
   if ((flags & flag::kTruncated) != 0) return {Verdict::truncated, {}};
-  auto message = parse_message(bytes);
+  auto message = read_reply(bytes);
   if (!message) return {Verdict::truncated, {}};
   return {Verdict::accepted, std::move(*message)};
 }

@@ -687,5 +687,19 @@ TEST_F(DnsResolvConfFile, SaysWhichNameServersItLeavesOut) {
   EXPECT_EQ(said, std::vector<std::string>{"fe80::1%eth0"}) << "once, while the file is the same";
 }
 
+TEST_F(DnsResolvConfFile, SaysThatItsEndIsNotRead) {
+  std::vector<std::string> said;
+  ResolvConfFile file(path(), Logger([&](const LogRecord& record) { said.push_back(record.message); }, "dns"));
+  const Clock::SteadyTime start{};
+  std::string text = "nameserver 192.0.2.1\n#";
+  text.resize(ResolvConfFile::kMaxFileBytes, 'x');
+  replace_with(text);
+  EXPECT_EQ(texts(file.servers(start)), std::vector<std::string>{"192.0.2.1:53"});
+  EXPECT_TRUE(said.empty());
+  replace_with(text + "\nnameserver 192.0.2.2\n");
+  EXPECT_EQ(texts(file.servers(start + 1s)), std::vector<std::string>{"192.0.2.1:53"});
+  EXPECT_EQ(said.size(), 1U);
+}
+
 }  // namespace
 }  // namespace hcpnet::dns

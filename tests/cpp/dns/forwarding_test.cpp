@@ -113,6 +113,17 @@ TEST(DnsJudgeReply, CutRepliesAreToBeAskedForAgain) {
   EXPECT_EQ(full.message.answers.size(), 60U);
 }
 
+TEST(DnsJudgeReply, MoreAliasesThanAnyAnswerHasAreNone) {
+  const UpstreamQuestion asked = question_for("x.example", 1);
+  Message reply = reply_to(make_query("x.example", Type::a, 1));
+  const auto judged = [&] { return judge_reply(encode_message(reply).value(), asked).verdict; };
+  for (int i = 0; i < 64; ++i)
+    reply.answers.push_back({name("x.example"), Type::cname, kClassIn, 9, wire("y" + std::to_string(i) + ".example")});
+  EXPECT_EQ(judged(), Verdict::accepted);
+  reply.answers.push_back({name("x.example"), Type::cname, kClassIn, 9, wire("z.example")});
+  EXPECT_EQ(judged(), Verdict::truncated);
+}
+
 TEST(DnsJudgeReply, EveryPrefixAndByteChangeIsJudged) {
   const UpstreamQuestion asked = question_for("good.example.net", 0x1234);
   const Bytes original = from_hex(test::read_dns_data("DNS-15-good.hex"));
