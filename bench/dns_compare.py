@@ -204,7 +204,10 @@ def forwarding(a: argparse.Namespace, tools: Tools) -> None:
             started = start_all(servers, a.cores)
             for server in started:  # every name is asked at a pace that an upstream keeps up with, until all are cached
                 load(a, server.port, names, rate=10000)
-            for sockets, how in ((4, "4 client ports"), (WINDOW, f"{WINDOW} client ports, one query of each at a time")):
+            for sockets, how in (
+                (4, "4 client ports"),
+                (WINDOW, f"{WINDOW} client ports, one query of each at a time"),
+            ):
                 rounds = alternate(a, started, names, sockets)
                 print_rates(f"{names:,} forwarded names, all in the cache, {how}", rounds)
         finally:

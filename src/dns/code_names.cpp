@@ -20,14 +20,14 @@ struct NamedType {
 constexpr NamedType kTypes[] = {
     {Type::a, "A"},           {Type::ns, "NS"},         {Type::cname, "CNAME"}, {Type::soa, "SOA"},
     {Type::ptr, "PTR"},       {Type::hinfo, "HINFO"},   {Type::mx, "MX"},       {Type::txt, "TXT"},
-    {Type::rp, "RP"},         {Type::afsdb, "AFSDB"},      {Type::aaaa, "AAAA"},   {Type{29}, "LOC"},
-    {Type::srv, "SRV"},       {Type::naptr, "NAPTR"},      {Type::kx, "KX"},       {Type{37}, "CERT"},
+    {Type::rp, "RP"},         {Type::afsdb, "AFSDB"},   {Type::aaaa, "AAAA"},   {Type{29}, "LOC"},
+    {Type::srv, "SRV"},       {Type::naptr, "NAPTR"},   {Type::kx, "KX"},       {Type{37}, "CERT"},
     {Type::dname, "DNAME"},   {Type::opt, "OPT"},       {Type{42}, "APL"},      {Type::ds, "DS"},
     {Type::sshfp, "SSHFP"},   {Type{45}, "IPSECKEY"},   {Type::rrsig, "RRSIG"}, {Type::nsec, "NSEC"},
     {Type{48}, "DNSKEY"},     {Type{49}, "DHCID"},      {Type::nsec3, "NSEC3"}, {Type{51}, "NSEC3PARAM"},
     {Type::tlsa, "TLSA"},     {Type::smimea, "SMIMEA"}, {Type::cds, "CDS"},     {Type{60}, "CDNSKEY"},
     {Type{61}, "OPENPGPKEY"}, {Type{62}, "CSYNC"},      {Type{63}, "ZONEMD"},   {Type::svcb, "SVCB"},
-    {Type::https, "HTTPS"},   {Type::spf, "SPF"},        {Type{104}, "NID"},     {Type{105}, "L32"},
+    {Type::https, "HTTPS"},   {Type::spf, "SPF"},       {Type{104}, "NID"},     {Type{105}, "L32"},
     {Type{106}, "L64"},       {Type{107}, "LP"},        {Type{108}, "EUI48"},   {Type{109}, "EUI64"},
     {Type::ixfr, "IXFR"},     {Type::axfr, "AXFR"},     {Type::any, "ANY"},     {Type::uri, "URI"},
     {Type::caa, "CAA"}};

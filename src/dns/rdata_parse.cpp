@@ -18,10 +18,10 @@ namespace {
 constexpr std::size_t kMaxRdataBytes = 65535;
 constexpr std::size_t kMaxStringBytes = 255;
 
-constexpr Type kOwnForms[] = {Type::a,    Type::ns,   Type::cname, Type::soa,    Type::ptr,  Type::hinfo,
-                              Type::mx,   Type::txt,  Type::rp,    Type::afsdb,  Type::aaaa, Type::srv,
-                              Type::naptr, Type::kx,  Type::ds,    Type::sshfp,  Type::tlsa, Type::smimea,
-                              Type::cds,  Type::svcb, Type::https, Type::spf,    Type::uri,  Type::caa};
+constexpr Type kOwnForms[] = {Type::a,     Type::ns,   Type::cname, Type::soa,   Type::ptr,  Type::hinfo,
+                              Type::mx,    Type::txt,  Type::rp,    Type::afsdb, Type::aaaa, Type::srv,
+                              Type::naptr, Type::kx,   Type::ds,    Type::sshfp, Type::tlsa, Type::smimea,
+                              Type::cds,   Type::svcb, Type::https, Type::spf,   Type::uri,  Type::caa};
 
 char upper(char c) noexcept {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c;

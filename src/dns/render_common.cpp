@@ -41,7 +41,8 @@ void Job::warn(const char* code, std::string message, std::string found) {
 
 void Job::warn_of_hidden(const View& view, const Zone& zone, const RRset& set) {
   if (!is_delegated(zone, set.owner))
-    warn("records-hidden", "left out of view " + view.name + ": a zone below " + zone.apex().to_string() + " has the name",
+    warn("records-hidden",
+         "left out of view " + view.name + ": a zone below " + zone.apex().to_string() + " has the name",
          set.owner.to_string() + ' ' + to_string(set.type));
 }
 

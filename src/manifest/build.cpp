@@ -203,7 +203,8 @@ class UnitBuilder {
   static std::size_t find_word(std::string_view line, std::string_view word) {
     for (std::size_t at = 0; (at = line.find(word, at)) != std::string_view::npos; ++at) {
       const std::size_t end = at + word.size();
-      if (at > 0 && line[at - 1] == ' ' && (end == line.size() || line[end] == ' ' || line[end] == ':' || line[end] == '\n'))
+      if (at > 0 && line[at - 1] == ' ' &&
+          (end == line.size() || line[end] == ' ' || line[end] == ':' || line[end] == '\n'))
         return at;
     }
     return std::string_view::npos;
@@ -292,9 +293,8 @@ class UnitBuilder {
                                 std::to_string(kMaxConfigMapBytes) +
                                 " bytes that an API server takes: " + std::to_string(bytes);
     // Envoy gets no records.
-    const auto of_file = w.config.contains("envoy.yaml")
-                             ? std::nullopt
-                             : problem_of_largest_record_file(unit_, bytes, kCode, message);
+    const auto of_file =
+        w.config.contains("envoy.yaml") ? std::nullopt : problem_of_largest_record_file(unit_, bytes, kCode, message);
     if (of_file) return problems_.add(*of_file);
     Diagnostic d;
     d.code = kCode;

@@ -29,8 +29,8 @@ class ZoneSet {
 
   /// Publishes an address for a name or a wildcard, in the zone that holds it, else as a zone of its own.
   void add_address(const std::string& name, Ipv4 address);
-  /// A name that will have an address, which nobody knows yet. It is not published, but nobody else may have it: whether
-  /// sources clash must not depend on what is known by now.
+  /// A name that will have an address, which nobody knows yet. It is not published, but nobody else may have it:
+  /// whether sources clash must not depend on what is known by now.
   void reserve(const std::string& name) { reserved_.insert(dns::parse_name(name).value()); }
   /// Adds records, in the zone that holds their owner, else as a zone of its own. False for what cannot stand there: an
   /// alias beside other records or at an apex, or another record beside an alias.

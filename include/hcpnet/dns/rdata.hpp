@@ -20,8 +20,8 @@ namespace hcpnet::dns {
 /// below `origin`, and "@" is the origin itself. Errors: Errc::bad_rdata.
 [[nodiscard]] Result<std::string> parse_rdata(Type type, std::string_view text, const Name& origin = {});
 
-/// In any case of letters: a mnemonic that to_string(Type) gives, or "TYPE" and a number of 16 bits (RFC 3597 section 5).
-/// nullopt for everything else.
+/// In any case of letters: a mnemonic that to_string(Type) gives, or "TYPE" and a number of 16 bits (RFC 3597 section
+/// 5). nullopt for everything else.
 [[nodiscard]] std::optional<Type> parse_type(std::string_view text);
 /// A type that records of a zone can have, and not OPT or one for questions alone (RFC 6895 section 3.1).
 [[nodiscard]] bool is_data_type(Type type) noexcept;

@@ -53,8 +53,8 @@ struct HostsEntry {
   std::uint32_t line = 0;   ///< of the file, from 1; 0: of none
   friend bool operator==(const HostsEntry&, const HostsEntry&) = default;
 };
-/// Reads a hosts file: per line an address and its names, "#" begins a comment. The root and wildcards are no hosts. An address with a zone ("fe80::1%eth0")
-/// means something on one host only, and is refused.
+/// Reads a hosts file: per line an address and its names, "#" begins a comment. The root and wildcards are no hosts. An
+/// address with a zone ("fe80::1%eth0") means something on one host only, and is refused.
 [[nodiscard]] Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string& file,
                                                                             std::string_view text,
                                                                             const ZoneFileLimits& limits = {});

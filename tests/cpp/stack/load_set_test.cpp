@@ -36,7 +36,9 @@ spec:
   }
   ~LoadSet() override { std::filesystem::remove_all(folder); }
 
-  static std::string zone(const std::string& address) { return "$TTL 9\n@ SOA ns h 1 1 1 1 1\nwww A " + address + '\n'; }
+  static std::string zone(const std::string& address) {
+    return "$TTL 9\n@ SOA ns h 1 1 1 1 1\nwww A " + address + '\n';
+  }
   /// As of an hour ago: what was written a moment ago is waited for.
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder / name, std::ios::binary) << text;
