@@ -102,6 +102,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::vector<Endpoint> bound_endpoints() const;
   void use_forwarding(const Forwarding& forwarding);
   void close();
+  std::uint64_t count_lost() const;
   ServerStats stats() const;
   void add_forwarding(ServerStats& stats) const;
   void receive(ByteView query, const IpAddress& client, const ReplyLater& later);
@@ -183,6 +184,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::uint64_t send_failures = 0;
   std::uint64_t tcp_limit = 0;
   std::uint64_t tcp_timeouts = 0;
+  std::uint64_t lost_until_closed = 0;
 };
 
 void Server::Impl::start(Config config) {
@@ -211,7 +213,8 @@ void Server::Impl::make_workers() {
     workers.push_back(std::make_unique<UdpWorker>(
         executor, [weak = weak_from_this()](ByteView query, const IpAddress& client, const ReplyLater& later) {
           if (const auto self = weak.lock()) self->receive(query, client, later);
-        }));
+        },
+        options.udp_receive_buffer_bytes));
 }
 
 /// False: there are none for it.
@@ -226,11 +229,14 @@ bool Server::Impl::adopt_sockets(const Endpoint& configured) {
   const std::size_t count = datagrams.size();
   for (std::size_t i = count; i <= workers.size(); ++i)
     datagrams.push_back(FileDescriptor::copy_of(datagrams[i - count].get()));
-  udp.push_back(std::make_shared<UdpListener>(executor, configured, std::move(datagrams.front()), *this, *batch));
+  const auto read = [&](FileDescriptor socket) {
+    return std::make_shared<UdpListener>(executor, configured, std::move(socket), options.udp_receive_buffer_bytes,
+                                         *this, *batch);
+  };
+  udp.push_back(read(std::move(datagrams.front())));
   for (std::size_t i = 1; i <= workers.size(); ++i) workers[i - 1]->adopt(configured, std::move(datagrams[i]));
   for (std::size_t i = workers.size() + 1; i < datagrams.size(); ++i)
-    surplus.emplace_back(configured,
-                         std::make_shared<UdpListener>(executor, configured, std::move(datagrams[i]), *this, *batch));
+    surplus.emplace_back(configured, read(std::move(datagrams[i])));
   bound.push_back({configured, {configured.address, udp.back()->port()}});
   return true;
 }
@@ -244,7 +250,8 @@ void Server::Impl::bind(const Endpoint& configured) {
     const char* protocol = "UDP ";
     try {
       const PortSharing sharing = workers.empty() ? PortSharing::exclusive : PortSharing::shared;
-      auto datagrams = std::make_shared<UdpListener>(executor, wanted, sharing, *this, *batch);
+      auto datagrams = std::make_shared<UdpListener>(executor, wanted, sharing, options.udp_receive_buffer_bytes, *this,
+                                                     *batch);
       const Endpoint same_port{wanted.address, datagrams->port()};
       protocol = "TCP ";
       // Shared or not, the TCP port is ours alone, and so nobody else's server can share the UDP port unnoticed.
@@ -314,7 +321,19 @@ void Server::Impl::use_forwarding(const Forwarding& wanted) {
   forwarder = std::make_shared<Forwarder>(executor, timers, wanted, std::move(with), forwarding);
 }
 
+/// Precondition: not closed.
+std::uint64_t Server::Impl::count_lost() const {
+  LostDatagrams lost;
+  for (const auto& worker : workers) worker->add_lost(lost);
+  for (const auto& listener : udp) listener->add_lost(lost);
+  for (const auto& listener : surplus) listener.second->add_lost(lost);
+  std::uint64_t sum = 0;
+  for (const auto& [socket, datagrams] : lost) sum += datagrams;
+  return sum;
+}
+
 void Server::Impl::close() {
+  if (!udp.empty()) lost_until_closed = count_lost();
   for (const auto& worker : workers) worker->stop();
   for (const auto& listener : udp) listener->close();
   for (const auto& listener : surplus) listener.second->close();
@@ -608,6 +627,7 @@ ServerStats Server::Impl::stats() const {
     stats.format_errors[std::string(to_string(static_cast<FormatError>(i)))] =
         format_errors[i] + total.format_errors[i];
   stats.dropped["oversize"] = oversize + total.oversize;
+  stats.dropped["receive_buffer"] = udp.empty() ? lost_until_closed : count_lost();  // empty: closed
   stats.dropped["send_failed"] = send_failures + total.send_failures;
   stats.dropped["handover_limit"] = total.handover_refused;
   stats.dropped["transfer_refused"] = transfers_refused;

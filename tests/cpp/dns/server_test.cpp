@@ -159,6 +159,38 @@ TEST_F(DnsServer, ManyQueriesAtOnceAreAllAnswered) {
   EXPECT_EQ(answered.size(), 150U);
 }
 
+TEST_F(DnsServer, CountsWhatTheKernelHadNoRoomFor) {
+  start(config_with());
+  const int few_bytes = 4096;
+  ASSERT_EQ(setsockopt(server->sockets().at(0).descriptor, SOL_SOCKET, SO_RCVBUF, &few_bytes, sizeof few_bytes), 0);
+  UdpClient client(io, bound());
+  constexpr std::size_t kSent = 100;
+  for (std::uint16_t id = 0; id < kSent; ++id) client.send(make_query("api.blue.example", Type::a, id));
+  const std::uint64_t lost = dropped("receive_buffer");
+  EXPECT_GT(lost, 0U);
+  ASSERT_LT(lost, kSent);
+  for (std::size_t i = lost; i < kSent; ++i) EXPECT_EQ(addresses(client.receive()), kApi);
+  EXPECT_EQ(server->stats().queries_udp, kSent - lost);
+  server->stop({});
+  EXPECT_EQ(dropped("receive_buffer"), lost);
+}
+
+TEST_F(DnsServer, AsksForALargerReceiveBufferThanTheSystemGives) {
+  const auto room = [this] {
+    int bytes = 0;
+    socklen_t size = sizeof bytes;
+    EXPECT_EQ(getsockopt(server->sockets().at(0).descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, &size), 0);
+    return bytes;
+  };
+  options.udp_receive_buffer_bytes = 0;
+  start(config_with());
+  const int given = room();
+  server->stop({});
+  options.udp_receive_buffer_bytes = static_cast<std::size_t>(given);
+  start(config_with());
+  EXPECT_GT(room(), given) << "twice, but for what net.core.rmem_max allows";
+}
+
 TEST_F(DnsServer, HostileDatagramsAreCountedAndDoNoHarm) {
   start(config_with());
   UdpClient client(io, bound());
