@@ -23,8 +23,8 @@ struct ServerOptions {
   /// the executor's thread.
   std::size_t workers = 1;
   /// How much may wait in each UDP socket while its thread is about something else (SO_RCVBUF; the kernel doubles it,
-  /// and counts its own overhead: some 768 bytes for a query). The kernel may allow less (net.core.rmem_max), or give
-  /// more by itself.
+  /// and counts its own overhead: some 830 bytes for a short query). The kernel may allow less (net.core.rmem_max), or
+  /// give more by itself.
   std::size_t udp_receive_buffer_bytes = 1024 * 1024;
   std::size_t max_tcp_connections = 512;
   std::chrono::milliseconds tcp_idle_timeout{10'000};
