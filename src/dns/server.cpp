@@ -211,7 +211,8 @@ void Server::Impl::start(Config config) {
 void Server::Impl::make_workers() {
   for (std::size_t i = 1; i < options.workers; ++i)
     workers.push_back(std::make_unique<UdpWorker>(
-        executor, [weak = weak_from_this()](ByteView query, const IpAddress& client, const ReplyLater& later) {
+        executor,
+        [weak = weak_from_this()](ByteView query, const IpAddress& client, const ReplyLater& later) {
           if (const auto self = weak.lock()) self->receive(query, client, later);
         },
         options.udp_receive_buffer_bytes));
@@ -250,8 +251,8 @@ void Server::Impl::bind(const Endpoint& configured) {
     const char* protocol = "UDP ";
     try {
       const PortSharing sharing = workers.empty() ? PortSharing::exclusive : PortSharing::shared;
-      auto datagrams = std::make_shared<UdpListener>(executor, wanted, sharing, options.udp_receive_buffer_bytes, *this,
-                                                     *batch);
+      auto datagrams =
+          std::make_shared<UdpListener>(executor, wanted, sharing, options.udp_receive_buffer_bytes, *this, *batch);
       const Endpoint same_port{wanted.address, datagrams->port()};
       protocol = "TCP ";
       // Shared or not, the TCP port is ours alone, and so nobody else's server can share the UDP port unnoticed.

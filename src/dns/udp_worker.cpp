@@ -63,13 +63,13 @@ UdpWorker::UdpWorker(boost::asio::any_io_executor server, Receive receive, std::
     : server_(std::move(server)), receive_(std::move(receive)), receive_buffer_bytes_(receive_buffer_bytes) {}
 
 void UdpWorker::bind(const Endpoint& at) {
-  listeners_.push_back(std::make_shared<UdpListener>(io_.get_executor(), at, PortSharing::shared,
-                                                     receive_buffer_bytes_, *this, *batch_));
+  listeners_.push_back(std::make_shared<UdpListener>(io_.get_executor(), at, PortSharing::shared, receive_buffer_bytes_,
+                                                     *this, *batch_));
 }
 
 void UdpWorker::adopt(const Endpoint& at, FileDescriptor socket) {
-  listeners_.push_back(std::make_shared<UdpListener>(io_.get_executor(), at, std::move(socket), receive_buffer_bytes_,
-                                                     *this, *batch_));
+  listeners_.push_back(
+      std::make_shared<UdpListener>(io_.get_executor(), at, std::move(socket), receive_buffer_bytes_, *this, *batch_));
 }
 
 void UdpWorker::start() {
