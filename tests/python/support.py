@@ -28,6 +28,17 @@ spec:
     dns: {{serverIP: 127.81.1.3, baseDomain: example.com, clusterName: {cluster}}}
     proxy: {{serverIP: 127.81.1.4, controlPlaneNamespace: ns, internalProxyService: 198.51.100.1}}
 """
+POLICY = """
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: files, namespace: hcp}
+spec:
+  targetRef: {kind: Infra, name: vlan}
+  zoneFiles: [{path: zones/corp, zone: corp.example.org}]
+"""
+WITH_FILES = {"dir/set.yaml": SPEC.format(cluster="blue") + POLICY}
+RECORD_FILES = {"dir/zones/corp": "$TTL 9\n@ SOA ns h 1 2 3 4 5\nx A 192.0.2.1\n"}
 CLIENT = "127.81.1.200"  # in the VLAN, outside every pool
 TIMEOUT = 10.0  # seconds; passed only when something is broken
 

@@ -52,6 +52,30 @@ def test_zones_of_a_set() -> None:
     assert ("clusters/vlan", "pod", "blue.example.com.") in shown
 
 
+def test_records_in_files_are_part_of_a_set() -> None:
+    policy = """
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: clusters}
+spec:
+  targetRef: {kind: Infra, name: vlan}
+  zoneFiles: [{path: zones/a, zone: a.test}]
+"""
+    texts = {"dir/network.yaml": NETWORK["network.yaml"] + policy}
+    records = {"dir/zones/a": ZONE}
+    assert "a.test." in {z.zone.apex for z in zones(texts, record_files=records)}
+    (answer,) = query(texts, "x.a.test", "192.0.2.9", "TXT", record_files=records)
+    assert answer.answers == ['x.a.test. 30 IN TXT "a;b"']
+    (found,) = explain(texts, "x.a.test", "192.0.2.9", "TXT", record_files=records)
+    assert found.steps[0].rule == "exact"
+    (files,) = render(texts, "zonefile", record_files=records).values()
+    assert 'x.a.test. 30 IN TXT "a;b"\n' in files["vlan/a.test.zone"]
+    with pytest.raises(hcpnet.SpecError) as error:
+        zones(texts)
+    assert [d.code for d in error.value.diagnostics] == ["unreadable-file"]
+
+
 def test_an_apex_with_an_address_is_rendered_the_same_again() -> None:
     zone, _ = parse_zone_file("z", ZONE + "@ 30 IN A 192.0.2.1\n@ 30 IN TXT t\n")
     text = render_zone_file(zone, 8)
