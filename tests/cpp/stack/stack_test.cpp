@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -446,7 +447,8 @@ TEST_F(StackTest, NoProxyConnectsToAnotherOneOfItsOwn) {
 
 TEST_F(StackTest, DoesNotCareInWhichOrderTheObjectsStand) {
   const std::string one = replaced(spec_text("blue", 1), "name: vlan,", "name: first,");
-  const std::string two = replaced(spec_text("red", 2), "name: vlan,", "name: second,");
+  const std::string two =
+      replaced(replaced(spec_text("red", 2), "name: vlan,", "name: second,"), "Namespace: ns", "Namespace: ns2");
   write(one + "---" + two);
   Stack stack(options());
   stack.start();
@@ -589,7 +591,7 @@ TEST_F(StackTest, WatchesTheFolderThatTakesThePlaceOfAnother) {
 /// again. Readers of a pipe wait for what is not written yet.
 class SlowFile {
  public:
-  SlowFile() : regular_(::open("/dev/null", O_RDONLY)), file_(::dup(regular_)) {}
+  SlowFile() : regular_(::memfd_create("slow", MFD_CLOEXEC)), file_(::dup(regular_)) { fill(regular_); }
   ~SlowFile() {
     go_on();
     ::close(file_);
@@ -605,11 +607,18 @@ class SlowFile {
     writer_ = pipe[1];
   }
   void go_on() {
+    if (writer_ < 0) return;
+    fill(writer_);
     ::dup2(regular_, file_);
-    if (writer_ >= 0) ::close(std::exchange(writer_, -1));
+    ::close(std::exchange(writer_, -1));
   }
 
  private:
+  static void fill(int to) {
+    constexpr std::string_view kNothing = "{apiVersion: v1, kind: List, items: []}\n";
+    ASSERT_EQ(::write(to, kNothing.data(), kNothing.size()), static_cast<ssize_t>(kNothing.size()));
+  }
+
   int regular_, file_, writer_ = -1;
 };
 
