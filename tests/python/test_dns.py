@@ -6,6 +6,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address
 import hcpnet
 import pytest
 from hcpnet.dns import explain, next_serial, parse_hosts_file, parse_zone_file, query, render, render_zone_file, zones
+from support import errors_of
 
 NETWORK = {
     "network.yaml": """
@@ -73,7 +74,7 @@ spec:
     assert 'x.a.test. 30 IN TXT "a;b"\n' in files["vlan/a.test.zone"]
     with pytest.raises(hcpnet.SpecError) as error:
         zones(texts)
-    assert [d.code for d in error.value.diagnostics] == ["unreadable-file"]
+    assert [code for _, _, code in errors_of(error)] == ["unreadable-file"]
 
 
 def test_an_apex_with_an_address_is_rendered_the_same_again() -> None:

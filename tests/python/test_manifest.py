@@ -10,7 +10,7 @@ from hcpnet.manifest import (
     make_publishing_strategies,
     render,
 )
-from support import RECORD_FILES, SPEC, WITH_FILES
+from support import RECORD_FILES, SPEC, WITH_FILES, errors_of
 
 TEXTS = {"set.yaml": SPEC.format(cluster="blue")}
 
@@ -29,11 +29,12 @@ def test_records_in_files_are_part_of_the_objects() -> None:
     maps = [o["data"] for o in render(WITH_FILES, record_files=RECORD_FILES) if o["kind"] == "ConfigMap"]
     zones = [text for data in maps for key, text in data.items() if key.endswith(".zone")]
     assert ["x.corp.example.org. 9 IN A 192.0.2.1" in text for text in zones] == [True]
-    (made,) = make_publishing_strategies(WITH_FILES, record_files=RECORD_FILES).hosted_clusters
+    guess = {name: text.replace("Namespace: ns,", "Namespace: hcp-blue,") for name, text in WITH_FILES.items()}
+    (made,) = make_publishing_strategies(guess, record_files=RECORD_FILES).hosted_clusters
     assert made["kind"] == "HostedCluster"
     with pytest.raises(SpecError) as error:
         render(WITH_FILES)
-    assert [d.code for d in error.value.diagnostics] == ["unreadable-file"]
+    assert [code for _, _, code in errors_of(error)] == ["unreadable-file"]
 
 
 def test_what_no_api_server_takes_is_refused() -> None:
