@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/socket.h>
 
 #include <boost/system/system_error.hpp>
 #include <cerrno>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several threads that answer over UDP, and replies that leave together.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
