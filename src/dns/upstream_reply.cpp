@@ -96,6 +96,8 @@ std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const Vi
   if (!has_alias(reply)) return std::nullopt;
   auto message = parse_message(reply);
   if (!message || message->questions.size() != 1) return std::nullopt;
+  const Type asked = message->questions.front().type;
+  if (asked == Type::cname || asked == Type::any) return std::nullopt;  // the alias is what was asked for
   std::vector<Record> chain;
   for (Name name = message->questions.front().name; chain.size() < kMaxAliases;) {
     const auto alias = std::ranges::find_if(

@@ -42,7 +42,8 @@ void keep_what_was_asked(Message& reply);
 [[nodiscard]] bool is_referral(const Message& reply) noexcept;
 
 /// What a reply says up to the alias that leads to a name of `zones`, which is then its last answer; nullopt where none
-/// does. From there on the zones answer: whoever answers for a foreign name has no say in ours.
+/// does, or the alias itself is asked for (RFC 1034 section 3.6.2). From there on the zones answer: whoever answers for
+/// a foreign name has no say in ours.
 [[nodiscard]] std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const ViewZones& zones);
 
 }  // namespace hcpnet::dns

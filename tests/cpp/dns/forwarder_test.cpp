@@ -282,6 +282,27 @@ TEST_F(DnsForwarder, AnAliasOfTheirsToANameThatOursLacksIsNxdomain) {
   EXPECT_EQ(reply.authority[0].owner, test::name("blue.example"));
 }
 
+TEST_F(DnsForwarder, AnAliasOfTheirsThatIsAskedForItselfIsNotFollowed) {  // RFC 1034 section 3.6.2
+  const std::string target(as_text(test::name("nope.blue.example").wire()));
+  add([&](const Asked& asked) {
+    Message reply = asked.query;
+    reply.flags |= flag::kResponse | flag::kRecursionAvailable;
+    reply.answers = {{asked.query.questions.at(0).name, Type::cname, kClassIn, 60, target}};
+    reply.edns.reset();
+    return Reply(encode_message(reply).value());
+  });
+  start_forwarding();
+  for (const Type type : {Type::cname, Type::any}) {
+    for (const char* from : {"upstream", "cache"}) {
+      const Message reply = ask("www.example.net", type);
+      EXPECT_EQ(reply.rcode(), Rcode::noerror) << from;
+      ASSERT_EQ(reply.answers.size(), 1U) << from;
+      EXPECT_EQ(reply.answers[0].rdata, target) << from;
+      EXPECT_TRUE(reply.authority.empty()) << from;
+    }
+  }
+}
+
 TEST_F(DnsAlias, OfOursThatComesBackEndsInOurZone) {
   add(alias_of("out.blue.example"));
   start_with_alias();
