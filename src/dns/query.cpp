@@ -119,6 +119,8 @@ std::optional<DropReason> read_query(ByteView bytes, Query& query) noexcept {
   const bool is_query = (query.flags & flag::kOpcode) == 0;  // the sections of others mean something else
   if (!is_query || !is_sound) {
     query.verdict = is_query ? Rcode::formerr : Rcode::notimp;
+    query.type = {};
+    query.qclass = 0;
     query.question = {};  // has_edns stays: who speaks EDNS is answered in it (RFC 6891 section 6.1.1)
     query.cookie = {};
     query.asks_nsid = false;

@@ -49,12 +49,11 @@ struct QueryContext {
   IpAddress client{};                      ///< to which cookies are bound
   std::uint32_t now = 0;                   ///< seconds since 1970: the age of cookies
   const CookieSecrets* cookies = nullptr;  ///< null: cookies are ignored
-  const Identity* identity = nullptr;      ///< null: tells nothing of itself
+  const Identity* identity = nullptr;      ///< null: tells nothing of itself; nor does it to a client of no view
 };
 
 /// What sort of reply it is: each has a rate limit of its own.
 enum class ReplyKind : std::uint8_t { answer, nodata, nxdomain, referral, error };
-inline constexpr std::size_t kReplyKinds = 5;
 
 struct Response {
   enum class Verdict : std::uint8_t { reply, forward, drop };

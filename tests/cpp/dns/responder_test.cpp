@@ -254,6 +254,19 @@ TEST_F(DnsResponder, ABrokenMessageIsAFormatError) {
   }
 }
 
+TEST_F(DnsResponder, TheTypeOfAQuestionThatCannotBeReadIsNone) {
+  const std::string question = "03617069 04626c7565 076578616d706c65 00 0010 0001";
+  EXPECT_EQ(answer(from_hex("0000 0000 0001 0000 0000 0000" + question), context).response.type, Type::txt);
+  for (const std::string& hex :
+       {std::string("0000 0000 0000 0000 0000 0000"), "0000 0000 0002 0000 0000 0000" + question + question,
+        "0000 0000 0001 0000 0000 0000" + question + "00", "0000 2800 0001 0000 0000 0000" + question,
+        std::string("0000 0000 0001 0000 0000 0000 c00c 0010 0001")}) {
+    const auto reply = answer(from_hex(hex), context);
+    EXPECT_EQ(reply.response.type, Type{}) << hex;
+    EXPECT_NE(reply.message.rcode(), Rcode::noerror) << hex;
+  }
+}
+
 TEST_F(DnsResponder, OtherOpcodesAreNotImplementedInEdnsToo) {
   Message query = make_query("api.blue.example", Type::a);
   query.edns = Edns{};
