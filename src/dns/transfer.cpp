@@ -5,6 +5,7 @@
 #include <hcpnet/dns/renderer.hpp>
 
 #include "dns/missing_name_server.hpp"
+#include "dns/reply_options.hpp"
 #include "dns/reply_writer.hpp"
 
 namespace hcpnet::dns {
@@ -122,9 +123,21 @@ TransferStart start_transfer(ByteView bytes, Transport transport, const ViewZone
   if (query.type == Type::ixfr) {
     const auto known = clients_serial(bytes, zone->apex());
     if (!known) return {Rcode::formerr, nullptr};
-    if (transport == Transport::udp || !is_later_serial(serial_of(*zone), *known)) form = ZoneTransfer::Form::soa_only;
+    if (!is_later_serial(serial_of(*zone), *known)) form = ZoneTransfer::Form::soa_only;
   }
+  if (transport == Transport::udp) return {Rcode::noerror, nullptr};
   return {Rcode::noerror, std::make_shared<ZoneTransfer>(std::shared_ptr<const Zone>(owner, zone), bytes, form)};
+}
+
+std::size_t respond_with_soa(ByteView bytes, const QueryContext& context, std::span<std::uint8_t> out) noexcept {
+  Query query;
+  if (read_query(bytes, query)) return 0;
+  const ReplyOptions options(query, context);
+  query.reply_options = options.bytes();
+  ReplyWriter reply(query, context.transport, out);
+  reply.set_authoritative();
+  reply.add(Section::answer, kHeaderBytes, context.view->find(query.name)->find(query.name, Type::soa).rrset);
+  return reply.finish(Rcode::noerror);
 }
 
 std::uint32_t serial_of(const Zone& zone) noexcept {

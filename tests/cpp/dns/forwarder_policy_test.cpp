@@ -167,6 +167,13 @@ TEST_F(DnsForwarderPolicy, WithZonesAloneOtherNamesAreRefused) {
   start_forwarding();
   EXPECT_EQ(ask("www.example.net").rcode(), Rcode::refused);
   EXPECT_EQ(addresses(ask("www.corp.example")), kOld);
+  Message with_cookie = make_query("www.example.net", Type::a);
+  with_cookie.edns = Edns{.options = std::string("\0\x0a\0\10abcdefgh", 12)};
+  const Message refused = client->ask(with_cookie);
+  EXPECT_EQ(refused.rcode(), Rcode::refused);
+  EXPECT_NE(refused.flags & flag::kRecursionAvailable, 0);
+  EXPECT_EQ(refused.edns.value().options.size(), 4u + 24u) << "a reply of ours";
+  EXPECT_EQ(server->stats().responses.at("REFUSED"), 2u);
 }
 
 TEST_F(DnsForwarderPolicy, TimesToLiveAreBroughtIntoBounds) {
