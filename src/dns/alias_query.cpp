@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <hcpnet/dns/message.hpp>
-#include <iterator>
 
 namespace hcpnet::dns {
 
@@ -24,7 +23,11 @@ AliasQuery::AliasQuery(ByteView query, ByteView aliases, Transport transport)
 std::size_t AliasQuery::complete(ByteView reply, std::span<std::uint8_t> out) const {
   Message whole = parse_message(aliases_).value();
   if (auto rest = parse_message(reply)) {
-    std::ranges::move(rest->answers, std::back_inserter(whole.answers));
+    for (Record& record : rest->answers) {
+      // A chain that has come round leads through an alias of ours once more.
+      const bool is_known = record.type == Type::cname && std::ranges::find(whole.answers, record) != whole.answers.end();
+      if (!is_known) whole.answers.push_back(std::move(record));
+    }
     whole.authority = std::move(rest->authority);
     whole.flags = static_cast<std::uint16_t>((whole.flags & ~flag::kRcode) | (rest->flags & flag::kRcode));
   }

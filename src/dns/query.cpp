@@ -6,8 +6,6 @@
 namespace hcpnet::dns {
 namespace {
 
-constexpr std::uint32_t kDnssecOk = 0x8000;
-
 struct Counts {
   std::uint16_t questions;
   std::uint16_t answers;
@@ -68,7 +66,6 @@ bool skip_records(ByteReader& reader, std::uint32_t count, Query& query) noexcep
 }
 
 bool read_question(ByteReader& reader, Query& query) noexcept {
-  constexpr std::size_t kTypeAndClassBytes = 4;
   const ByteView from = reader.rest();
   // Nothing stands before the first name that a pointer could lead to, so it is in plain form.
   const std::size_t name_bytes = query.name.read(from);

@@ -18,7 +18,6 @@ bool is_bare_error(std::uint16_t flags, std::uint16_t questions, ByteView rest) 
 }
 
 bool starts_with_question(ByteView rest, ByteView question) noexcept {
-  constexpr std::size_t kTypeAndClassBytes = 4;
   if (rest.size() < question.size()) return false;
   rest = rest.first(question.size());
   const std::size_t name_bytes = question.size() - kTypeAndClassBytes;
@@ -137,7 +136,7 @@ std::vector<std::uint8_t> encode_query(const UpstreamQuestion& question) {
     writer.u16(static_cast<std::uint16_t>(Type::opt));
     writer.u16(kMaxUdpBytes);
     writer.u16(0);
-    writer.u16(question.dnssec_ok ? 0x8000 : 0);
+    writer.u16(question.dnssec_ok ? kDnssecOk : 0);
     writer.u16(0);
   }
   bytes.resize(writer.size());
