@@ -16,6 +16,7 @@
 #include <functional>
 #include <hcpnet/dns/explain.hpp>
 #include <hcpnet/dns/rdata.hpp>
+#include <limits>
 #include <thread>
 
 #include "dns/program_support.hpp"
@@ -91,6 +92,9 @@ std::string coredns_path() {
 
 class CoreDns : public testing::Test {
  protected:
+  /// As long as a test may take; its cache counts TTLs down.
+  static constexpr std::uint64_t kMostSecondsInCache = 20;
+
   void SetUp() override {
     if (access(program.c_str(), X_OK) != 0) FAIL() << "CoreDNS is not installed (scripts/tools.sh coredns)";
     fs::create_directories(folder);
@@ -134,6 +138,12 @@ class CoreDns : public testing::Test {
     EXPECT_EQ(to_string(theirs->rcode()), to_string(ours.reply->rcode()));
     EXPECT_EQ(lines_of(theirs->answers), lines_of(ours.reply->answers));
     EXPECT_EQ(soa_of(*theirs), soa_of(*ours.reply));
+    const auto their_ttl = shortest_ttl(*theirs), our_ttl = shortest_ttl(*ours.reply);
+    EXPECT_LE(their_ttl, our_ttl);
+    EXPECT_GE(their_ttl + kMostSecondsInCache, our_ttl);
+    if (theirs->rcode() == Rcode::noerror || theirs->rcode() == Rcode::nxdomain) {
+      EXPECT_EQ(theirs->flags & flag::kAuthoritative, ours.reply->flags & flag::kAuthoritative);
+    }
   }
 
  private:
@@ -163,6 +173,13 @@ class CoreDns : public testing::Test {
       std::ranges::transform(line, line.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     std::ranges::sort(lines);
     return lines;
+  }
+  static std::uint64_t shortest_ttl(const Message& reply) {
+    std::uint64_t shortest = std::numeric_limits<std::uint32_t>::max();
+    for (const Record& r : reply.answers) shortest = std::min<std::uint64_t>(shortest, r.ttl);
+    for (const Record& r : reply.authority)
+      if (r.type == Type::soa) shortest = std::min<std::uint64_t>(shortest, r.ttl);
+    return shortest;
   }
   static std::string soa_of(const Message& reply) {
     for (const Record& r : reply.authority)
