@@ -41,12 +41,22 @@ std::size_t AliasQuery::complete(ByteView reply, std::span<std::uint8_t> out) co
     std::ranges::copy(*bytes, out.begin());
     return bytes->size();
   }
-  std::ranges::copy(aliases_, out.begin());
+  const std::vector<std::uint8_t> alone = aliases_within(room);
+  std::ranges::copy(alone, out.begin());
   if (max_bytes_ == kMaxMessageBytes)
     out[3] |= static_cast<std::uint8_t>(Rcode::servfail);  // over TCP there is nothing larger to ask for
   else
     out[2] |= flag::kTruncated >> 8;
-  return aliases_.size();
+  return alone.size();
+}
+
+/// An upstream's aliases may need more room in their order than in the one that they came in: not every name is
+/// remembered for compression.
+std::vector<std::uint8_t> AliasQuery::aliases_within(std::size_t room) const {
+  if (aliases_.size() <= room) return aliases_;
+  Message empty = parse_message(aliases_).value();
+  empty.answers.clear();
+  return encode_message(empty).value();
 }
 
 }  // namespace hcpnet::dns

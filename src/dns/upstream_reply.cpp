@@ -109,6 +109,7 @@ std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const Vi
       message->flags = static_cast<std::uint16_t>(message->flags & ~flag::kRcode);  // ours decides
       message->answers = std::move(chain);
       message->authority.clear();
+      message->additional.clear();
       return encode_message(*message).value();
     }
     name = *std::move(target);

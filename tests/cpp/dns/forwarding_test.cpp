@@ -4,6 +4,7 @@
 
 #include <hcpnet/dns/message.hpp>
 
+#include "dns/alias_query.hpp"
 #include "dns/dns_support.hpp"
 #include "dns/query.hpp"
 #include "dns/reply_cache.hpp"
@@ -200,6 +201,50 @@ TEST(DnsStoredReply, MissingAdditionalRecordsAreNoTruncation) {
   const Message out = render(StoredReply::make(reply).value(), make_query("www.example.net", Type::a), Transport::udp);
   EXPECT_LT(out.additional.size(), 40U);
   EXPECT_EQ(out.flags & flag::kTruncated, 0) << "RFC 2181 section 9";
+}
+
+/// What an upstream says in an order that compresses well, and the names up to ours in an order that does not.
+Message reply_with_junk_first_in_the_chain() {
+  const std::string shared = std::string(60, 's') + ".example";
+  Message reply = reply_to(make_query("q.test", Type::a));
+  std::string owner = "q.test";
+  std::vector<Record> junk, rest;
+  const auto link = [&](std::vector<Record>& records, const std::string& target) {
+    records.push_back({name(owner), Type::cname, kClassIn, 60, wire(target)});
+    owner = target;
+  };
+  for (const char letter : {'a', 'b', 'c', 'd'}) {  // 400 labels, of which no more than 384 are remembered
+    std::string target;
+    for (int i = 0; i < 100; ++i) target += std::string(1, letter) + '.';
+    link(junk, target + "test");
+  }
+  for (int i = 0; i < 8; ++i) link(rest, std::string(1, static_cast<char>('e' + i)) + '.' + shared);
+  link(rest, "api.blue.example");
+  reply.answers = std::move(rest);
+  reply.answers.insert(reply.answers.end(), junk.begin(), junk.end());
+  return reply;
+}
+
+TEST(DnsAliasQuery, WritesNoMoreThanThereIsRoomFor) {
+  const Message reply = reply_with_junk_first_in_the_chain();
+  Message query = make_query("q.test", Type::a);
+  query.edns = Edns{};
+  const Message told = render(StoredReply::make(reply).value(), query, Transport::udp);
+  ASSERT_EQ(told.flags & flag::kTruncated, 0) << "it fits as it came";
+  const auto views =
+      ViewSet::make({test::view_of({std::make_shared<const Zone>(
+                         name("blue.example"), std::vector<RRset>{test::a_record("api.blue.example", "192.0.2.4")})})})
+          .value();
+  const Bytes begun = up_to_own_name(encode_message(told).value(), views[0]).value();
+  ASSERT_GT(begun.size(), kMaxUdpBytes);
+  const AliasQuery alias(encode_message(query).value(), begun, Transport::udp);
+  Bytes out(kMaxMessageBytes, 0xee);
+  const std::size_t size = alias.complete({}, std::span(out).first(kMaxUdpBytes));
+  EXPECT_LE(size, kMaxUdpBytes);
+  EXPECT_EQ(out[kMaxUdpBytes], 0xee);
+  const Message cut = parse_message(ByteView(out).first(size)).value();
+  EXPECT_NE(cut.flags & flag::kTruncated, 0);
+  EXPECT_TRUE(cut.answers.empty());
 }
 
 ReplyCache::Time at(std::chrono::milliseconds time) {
