@@ -8,6 +8,7 @@
 #include <hcpnet/dns/rdata.hpp>
 #include <thread>
 
+#include "dns/notifier.hpp"
 #include "dns/peer_support.hpp"
 #include "dns/server_support.hpp"
 
@@ -182,6 +183,20 @@ TEST_F(Notifications, AreRepeatedUntilAcknowledgedOrGivenUp) {
   EXPECT_EQ(server->stats().notifies_failed, 1U);
   server->replace(with);
   EXPECT_EQ(server->stats().notifies_sent, 8U) << "nothing has changed";
+}
+
+TEST_F(Notifications, BeyondTheLimitAreNotSent) {
+  test::ScriptedUpstream secondary(io, [](const auto&) { return std::nullopt; });
+  Config with = config_with();
+  with.views[0].zones.clear();
+  constexpr std::size_t kMore = 5;
+  for (std::size_t i = 0; i < Notifier::kMaxPending + kMore; ++i)
+    with.views[0].zones.push_back(std::make_shared<const Zone>(test::name("z" + std::to_string(i) + ".example"),
+                                                               std::vector<RRset>{}));
+  with.transfer.notify = {secondary.endpoint()};
+  start(with);
+  EXPECT_EQ(dropped("notify_limit"), kMore);
+  EXPECT_EQ(server->stats().notifies_sent, Notifier::kMaxPending);
 }
 
 class Limited : public test::DnsServerTest {
