@@ -42,14 +42,15 @@ bool read_additional(ByteReader& reader, Query& query) noexcept {
     return false;
   }
   query.has_edns = true;
-  if (!read_options(rdata, query)) {
-    query.format_error = FormatError::option;
-    return false;
-  }
   query.dnssec_ok = (ttl & kDnssecOk) != 0;
   query.udp_bytes = std::max(udp_bytes, kMinUdpBytes);
-  if ((ttl >> 16 & 0xff) != 0) query.verdict = Rcode::badvers;
-  return true;
+  if ((ttl >> 16 & 0xff) != 0) {
+    query.verdict = Rcode::badvers;  // RFC 6891 section 6.1.3, whatever options look like in that version
+    return true;
+  }
+  if (read_options(rdata, query)) return true;
+  query.format_error = FormatError::option;
+  return false;
 }
 
 bool skip_records(ByteReader& reader, std::uint32_t count, Query& query) noexcept {
@@ -88,7 +89,7 @@ bool read_sections(ByteReader& reader, const Counts& counts, Query& query) noexc
   query.format_error = FormatError::trailing_bytes;
   if (!reader.at_end()) return false;
   query.format_error = FormatError::question;
-  if (counts.questions == 0 && query.cookie.empty()) return false;
+  if (counts.questions == 0 && query.cookie.empty() && query.verdict == Rcode::noerror) return false;
   query.format_error = FormatError::none;
   return true;
 }
