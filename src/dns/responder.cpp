@@ -139,6 +139,8 @@ std::string_view to_string(FormatError error) noexcept {
       return "option";
     case FormatError::trailing_bytes:
       return "trailing_bytes";
+    case FormatError::missing_soa:
+      return "missing_soa";
   }
   return "unknown";
 }

@@ -464,6 +464,7 @@ QueryHandler::Handled Server::Impl::handle_transfer(ByteView query, const QueryC
   if (limiter)
     if (const auto held = hold_back(query, context, response, out)) return *held;
   ++responses[static_cast<std::size_t>(started.rcode)];
+  ++format_errors[static_cast<std::size_t>(started.format_error)];
   if (started.rcode == Rcode::refused) ++transfers_refused;
   if (started.rcode != Rcode::noerror) return {respond_with_error(query, started.rcode, context, out), false};
   ++transfers;

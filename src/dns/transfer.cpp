@@ -59,7 +59,8 @@ std::optional<std::uint32_t> clients_serial(ByteView query, const Name& apex) {
   const auto message = parse_message(query);
   if (!message) return std::nullopt;
   for (const Record& record : message->authority)
-    if (record.type == Type::soa && record.owner == apex) return serial_in(as_bytes(record.rdata));
+    if (record.type == Type::soa && record.rclass == kClassIn && record.owner == apex)
+      return serial_in(as_bytes(record.rdata));
   return std::nullopt;
 }
 
@@ -122,7 +123,7 @@ TransferStart start_transfer(ByteView bytes, Transport transport, const ViewZone
   auto form = ZoneTransfer::Form::whole;
   if (query.type == Type::ixfr) {
     const auto known = clients_serial(bytes, zone->apex());
-    if (!known) return {Rcode::formerr, nullptr};
+    if (!known) return {Rcode::formerr, nullptr, FormatError::missing_soa};
     if (!is_later_serial(serial_of(*zone), *known)) form = ZoneTransfer::Form::soa_only;
   }
   if (transport == Transport::udp) return {Rcode::noerror, nullptr};

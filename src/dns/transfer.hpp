@@ -46,7 +46,8 @@ class ZoneTransfer {
 
 struct TransferStart {
   Rcode rcode = Rcode::refused;
-  std::shared_ptr<ZoneTransfer> transfer;  ///< with Rcode::noerror, over TCP
+  std::shared_ptr<ZoneTransfer> transfer;        ///< with Rcode::noerror, over TCP
+  FormatError format_error = FormatError::none;  ///< with Rcode::formerr
 };
 /// Begins the transfer that a client of `view` asks for; it may. IXFR is answered with the whole zone, or with the SOA
 /// alone where the client is up to date; over UDP respond_with_soa() is what it gets. NOTAUTH: the name is not the apex

@@ -37,8 +37,9 @@ enum class FormatError : std::uint8_t {
   misplaced_opt,   ///< in another section than the additional one, or a second one (RFC 6891 section 6.1.1)
   option,          ///< one ends too early, or is of a length that it never has
   trailing_bytes,  ///< after the last record
+  missing_soa,     ///< of the zone as the client has it, in an IXFR (RFC 1995 section 3)
 };
-inline constexpr std::size_t kFormatErrors = 6;
+inline constexpr std::size_t kFormatErrors = 7;
 [[nodiscard]] std::string_view to_string(FormatError error) noexcept;
 
 /// What is known besides the query.

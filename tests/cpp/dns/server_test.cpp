@@ -136,6 +136,21 @@ TEST_F(DnsServer, CountsNoQuestionOfAMessageThatHasNone) {
   EXPECT_EQ(stats.requests[0].type, "other");
 }
 
+TEST_F(DnsServer, CountsTransfersThatAskWrongly) {
+  Config config = config_with();
+  config.transfer.clients = {test::cidr("127.0.0.1/32")};
+  start(config);
+  UdpClient udp(io, bound());
+  const Message query = make_query("blue.example", Type::ixfr);  // without the SOA that the client has
+  EXPECT_EQ(udp.ask(query).rcode(), Rcode::formerr);
+  EXPECT_EQ(server->stats().format_errors.at("missing_soa"), 1U);
+  TcpClient tcp(io, bound());
+  tcp.send(TcpClient::frame(query));
+  EXPECT_EQ(tcp.receive().value().rcode(), Rcode::formerr);
+  EXPECT_EQ(server->stats().format_errors.at("missing_soa"), 2U);
+  EXPECT_EQ(server->stats().responses.at("FORMERR"), 2U);
+}
+
 TEST_F(DnsServer, AnswersOverIpv6) {
   Config config = config_with();
   config.views[0].clients.push_back(test::cidr("::1/128"));

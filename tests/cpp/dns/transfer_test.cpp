@@ -99,7 +99,26 @@ TEST_F(TransferStarts, OfIncrementsGiveTheSoaToWhoIsUpToDateAndElseTheZone) {
   EXPECT_EQ(run(*start(query(Type::ixfr, "blue.example", 100)).transfer).records.size(), 1U);
   EXPECT_EQ(run(*start(query(Type::ixfr, "blue.example", 101)).transfer).records.size(), 1U);
   EXPECT_EQ(run(*start(query(Type::ixfr, "blue.example", 99)).transfer).records.size(), 3U);
-  EXPECT_EQ(start(query(Type::ixfr)).rcode, Rcode::formerr) << "without the client's SOA";
+}
+
+TEST_F(TransferStarts, OfIncrementsNeedTheClientsSoa) {
+  Message other = test::make_query("blue.example", Type::ixfr);
+  other.authority = {{test::name("red.example"), Type::soa, kClassIn, 0, soa_rdata(100)}};
+  Message chaos = other;
+  chaos.authority = {{test::name("blue.example"), Type::soa, 3, 0, soa_rdata(100)}};
+  test::Bytes cut = query(Type::ixfr, "blue.example", 100);
+  constexpr std::size_t kLengthAt = kHeaderBytes + 14 + kTypeAndClassBytes + 2 + 8;  // the owner is a pointer
+  ASSERT_EQ(cut.size(), kLengthAt + 2 + cut[kLengthAt + 1]);
+  cut[kLengthAt + 1] = static_cast<std::uint8_t>(cut[kLengthAt + 1] - 4);
+  cut.resize(cut.size() - 4);
+  for (const test::Bytes& bytes :
+       {query(Type::ixfr), encode_message(other).value(), encode_message(chaos).value(), cut}) {
+    const TransferStart refused = start(bytes);
+    EXPECT_EQ(refused.rcode, Rcode::formerr);
+    EXPECT_EQ(refused.format_error, FormatError::missing_soa);
+    EXPECT_EQ(refused.transfer, nullptr);
+  }
+  EXPECT_EQ(start(query(Type::ixfr, "blue.example", 100)).format_error, FormatError::none);
 }
 
 TEST_F(TransferStarts, NotOverUdp) {
