@@ -120,7 +120,7 @@ void read_as_upstream_reply(ByteView input, const ViewSet& views) {
       judged.message.questions.empty())
     return;
   if (is_referral(judged.message)) return;
-  keep_what_was_asked(judged.message);
+  if (!keep_what_was_asked(judged.message)) return;
   require(judged.message.additional.empty());
   const auto stored = StoredReply::make(std::move(judged.message));
   if (!stored) return;

@@ -324,7 +324,7 @@ void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, R
 void Forwarder::accept(const PendingPtr& pending, Message message) {
   const TtlBounds bounds{static_cast<std::uint32_t>(forwarding_.min_ttl.count()),
                          static_cast<std::uint32_t>(forwarding_.max_ttl.count())};
-  keep_what_was_asked(message);
+  if (!keep_what_was_asked(message)) return ask_next(pending);
   auto made = StoredReply::make(std::move(message), bounds);
   if (!made) return ask_next(pending);
   const auto reply = std::make_shared<const StoredReply>(std::move(*made));

@@ -217,7 +217,7 @@ TEST_F(DnsAlias, ThatLeavesTheZonesIsFollowed) {
   TcpClient stream(io, bound());
   stream.send(TcpClient::frame(make_query("out.blue.example", Type::a)));
   EXPECT_EQ(addresses(stream.receive().value()), kGood);
-  Message edns = make_query("out.blue.example", Type::aaaa);
+  Message edns = make_query("out.blue.example", Type::a);
   edns.edns = Edns{};
   EXPECT_TRUE(ask(edns).edns.has_value());
   edns.flags = 0;
@@ -381,6 +381,41 @@ TEST_F(DnsForwarder, WhatWasNotAskedForIsNotPassedOn) {
   ASSERT_EQ(reply.authority.size(), 1U);
   EXPECT_EQ(reply.authority[0].owner, test::name("example.org"));
   EXPECT_TRUE(reply.additional.empty());
+}
+
+/// Says this, whatever the question was.
+test::ScriptedUpstream::Script saying(std::vector<Record> answers) {
+  return [answers = std::move(answers)](const Asked& asked) {
+    Message reply = asked.query;
+    reply.flags |= flag::kResponse | flag::kRecursionAvailable;
+    reply.answers = answers;
+    reply.edns.reset();
+    return Reply(encode_message(reply).value());
+  };
+}
+
+TEST_F(DnsForwarder, AnAnswerToAnotherQuestionIsNone) {
+  add(saying({{test::name("www.example.net"), Type::aaaa, kClassIn, 60, std::string(16, '\0')}}));
+  add(saying({{test::name("victim.test"), Type::a, kClassIn, 60, "\x06\x06\x06\x06"}}));
+  start_forwarding();
+  EXPECT_EQ(ask().rcode(), Rcode::servfail);
+  EXPECT_EQ(asked(0), 1U);
+  EXPECT_EQ(asked(1), 1U);
+  EXPECT_EQ(server->stats().forward_failures, 1U);
+  add(good);
+  server->replace(config_with(all_upstreams()));
+  EXPECT_EQ(addresses(ask()), kGood);
+  EXPECT_EQ(asked(1), 2U);
+}
+
+TEST_F(DnsForwarder, NoAnswerAtAllIsNodata) {
+  add(saying({}));
+  add(good);
+  start_forwarding();
+  const Message reply = ask();
+  EXPECT_EQ(reply.rcode(), Rcode::noerror);
+  EXPECT_TRUE(reply.answers.empty());
+  EXPECT_EQ(asked(1), 0U);
 }
 
 TEST_F(DnsForwarder, AReferralIsNoAnswer) {
