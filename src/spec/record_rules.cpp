@@ -3,6 +3,7 @@
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <map>
+#include <utility>
 
 #include "spec/rules.hpp"
 
@@ -32,20 +33,31 @@ void check_record(Subject& subject, const std::string& pointer, const DNSPolicy:
 
 }  // namespace
 
-void check_records(Subject& subject, const std::string& list, const std::vector<DNSPolicy::Record>& records) {
+void check_records(Subject& subject, const std::string& list, const std::vector<DNSPolicy::Record>& records,
+                   std::chrono::seconds default_ttl) {
   std::map<dns::Name, std::pair<bool, std::size_t>> owners;
+  std::map<std::pair<dns::Name, dns::Type>, std::chrono::seconds> ttls;
+  const bool is_default_good = subject.is_good("/spec/recordTTLSeconds");
   for (std::size_t i = 0; i < records.size(); ++i) {
     const std::string pointer = list + '/' + std::to_string(i);
     check_record(subject, pointer, records[i]);
     const auto owner = dns::parse_name(records[i].name);
     if (!owner || !subject.is_good(pointer + "/name") || !subject.is_good(pointer + "/type")) continue;
-    const bool is_alias = dns::parse_type(records[i].type) == dns::Type::cname;
+    const dns::Type type = dns::parse_type(records[i].type).value();
+    const bool is_alias = type == dns::Type::cname;
     if (is_alias && records[i].data.size() > 1)
       subject.error(code::too_many_items, pointer + "/data", "an alias has one target");
     const auto [first, is_new] = owners.emplace(*owner, std::pair{is_alias, i});
     if (!is_new && (is_alias || first->second.first))
       subject.error(code::bad_combination, pointer + "/name",
                     "an alias is alone at its name, and item " + std::to_string(first->second.second) + " has it too");
+    const std::string ttl_pointer = pointer + "/ttlSeconds";
+    if (!subject.is_good(ttl_pointer) || (!records[i].ttl && !is_default_good)) continue;
+    const std::chrono::seconds ttl = records[i].ttl.value_or(default_ttl);
+    const auto [set, is_first] = ttls.emplace(std::pair(*owner, type), ttl);
+    if (!is_first && set->second != ttl)
+      subject.warning(code::ttl_differs, ttl_pointer,
+                      "records of one owner and type have one TTL (RFC 2181 section 5.2); the smallest is taken");
   }
 }
 
