@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Zone files and hosts files.
 #include <algorithm>
-#include <hcpnet/bytes.hpp>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/zone_file.hpp>
@@ -10,23 +9,14 @@
 
 #include "dns/missing_name_server.hpp"
 #include "dns/render_common.hpp"
+#include "dns/soa.hpp"
 
 namespace hcpnet::dns {
 namespace {
 
-constexpr std::size_t kSoaNumbersBytes = 20;
-
-/// Its last five numbers begin with the serial.
 RRset with_serial(RRset soa, std::uint32_t serial) {
-  std::string& rdata = soa.rdata.front();
-  if (rdata.size() < kSoaNumbersBytes) return soa;
-  ByteWriter({reinterpret_cast<std::uint8_t*>(rdata.data() + rdata.size() - kSoaNumbersBytes), 4}).u32(serial);
+  put_serial(soa.rdata.front(), serial);
   return soa;
-}
-
-std::uint32_t serial_of(const RRset& soa) {
-  const std::string& rdata = soa.rdata.front();
-  return rdata.size() < kSoaNumbersBytes ? 0 : ByteReader(as_bytes(rdata).last(kSoaNumbersBytes)).u32();
 }
 
 }  // namespace
@@ -52,7 +42,7 @@ namespace rendering {
 
 std::string Job::add_zone_file(const View& view, const Zone& zone) {
   RenderedFile file{safe_word(view.name) + '/' + safe_word(without_dot(zone.apex())) + ".zone", {}};
-  std::uint32_t serial = serial_of(zone.soa());
+  std::uint32_t serial = serial_in(zone.soa_rdata());
   if (const auto before = options.previous.find(file.name); before != options.previous.end()) {
     // A file that can't be read has no serial to go on from.
     if (const auto known = parse_zone_file(file.name, before->second))
