@@ -3,12 +3,15 @@
 // coredns_test.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/renderer.hpp>
 #include <hcpnet/spec/validate.hpp>
 #include <hcpnet/text/yaml.hpp>
+#include <optional>
 #include <regex>
+#include <set>
 
 #include "dns/render_support.hpp"
 
@@ -144,6 +147,48 @@ TEST(RenderDnsmasq, LeavesOutWhatIsDelegatedAndSaysSo) {
   EXPECT_EQ(left_out, (std::vector<std::string>{"sub.z.test. NS", "ns.sub.z.test. A"}));
 }
 
+RRset alias(std::string_view owner, std::string_view target) {
+  return {name(owner), Type::cname, 30, {std::string(as_text(name(target).wire()))}};
+}
+
+std::string dnsmasq_conf(const Config& config) {
+  const auto rendered = render(config, RenderTarget::dnsmasq);
+  EXPECT_TRUE(rendered) << rendered.error().to_string();
+  return rendered ? test::text_of(*rendered, "dnsmasq-default.conf") : std::string{};
+}
+
+TEST(RenderDnsmasq, LeavesOutAliasesThatLeadInCircles) {
+  const std::string text = dnsmasq_conf(
+      one_view({zone_of("z.test", {alias("a.z.test", "b.y.test"), alias("to-a.z.test", "A.z.test"),
+                                   alias("self.z.test", "self.z.test"), alias("good.z.test", "www.z.test"),
+                                   alias("away.z.test", "www.example.org"), a_record("www.z.test", "192.0.2.1")}),
+                zone_of("y.test", {alias("b.y.test", "a.z.test"), alias("to-good.y.test", "good.z.test")})}));
+  EXPECT_EQ(test::count(text, "\ncname="), 3U) << text;
+  for (const char* line : {"\ncname=good.z.test,www.z.test,30\n", "\ncname=away.z.test,www.example.org,30\n",
+                           "\ncname=to-good.y.test,good.z.test,30\n"})
+    EXPECT_EQ(test::count(text, line), 1U) << line << text;
+}
+
+TEST(RenderDnsmasq, AHiddenAliasMakesNoCircle) {
+  const std::string text = dnsmasq_conf(one_view(
+      {zone_of("z.test", {alias("x.sub.z.test", "www.sub.z.test")}),
+       zone_of("sub.z.test", {alias("www.sub.z.test", "x.sub.z.test"), a_record("x.sub.z.test", "192.0.2.1")})}));
+  EXPECT_EQ(test::count(text, "\ncname=www.sub.z.test,x.sub.z.test,30\n"), 1U) << text;
+}
+
+TEST(RenderDnsmasq, ALongChainOfAliasesCostsNoMoreThanItsLength) {
+  constexpr std::size_t kAliases = 5000;
+  std::vector<RRset> records{a_record("c0.z.test", "192.0.2.1")};
+  for (std::size_t i = 1; i <= kAliases; ++i)
+    records.push_back(alias("c" + std::to_string(i) + ".z.test", "c" + std::to_string(i - 1) + ".z.test"));
+  const Config config = one_view({zone_of("z.test", std::move(records))});
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string text = dnsmasq_conf(config);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10))
+      << "minutes where each is followed anew";
+  EXPECT_EQ(test::count(text, "\ncname="), kAliases);
+}
+
 TEST(Render, WhatAZoneBelowHidesIsNotShownByProgramsWithoutZones) {
   const Config config =
       one_view({zone_of("z.test", {a_record("www.z.test", "192.0.2.1"), a_record("x.apps.z.test", "203.0.113.9"),
@@ -206,6 +251,43 @@ TEST(RenderHosts, HasNamesByAddressAndWarnsOfWhatItCantHold) {
   EXPECT_EQ(entries->front().names.size(), 11U);
 }
 
+/// Names with their addresses, as far as a hosts file can have them.
+using Hosts = std::set<std::pair<Name, std::string>>;
+Hosts hosts_of(const std::vector<RRset>& rrsets) {
+  Hosts hosts;
+  for (const RRset& set : rrsets) {
+    if ((set.type != Type::a && set.type != Type::aaaa) || set.owner.is_wildcard()) continue;
+    for (const std::string& rdata : set.rdata) hosts.emplace(set.owner, rdata_to_string(set.type, rdata));
+  }
+  return hosts;
+}
+
+TEST(RenderHosts, IsReadBackAsTheSameNamesAndAddresses) {
+  Config config = test::two_clusters();
+  std::vector<RRset> records{
+      a_record("www.z.test", "192.0.2.1"),
+      a_record("www.z.test", "192.0.2.2"),
+      a_record("API.z.test", "192.0.2.1"),
+      a_record("z.test", "192.0.2.3"),
+      make_aaaa(name("www.z.test"), *parse_ipv6("2001:db8::1"), 30),
+      make_aaaa(name("mapped.z.test"), *parse_ipv6("::ffff:192.0.2.1"), 30),
+      alias("left-out.z.test", "www.z.test"),
+  };
+  config.views[1].zones.push_back(zone_of("z.test", std::move(records)));
+  const auto rendered = render(config, RenderTarget::hosts);
+  ASSERT_TRUE(rendered);
+  std::size_t count = 0;
+  for (const View& view : config.views) {
+    Hosts expected;
+    for (const auto& zone : view.zones) expected.merge(hosts_of(zone->rrsets()));
+    const auto entries = parse_hosts_file(view.name, test::text_of(*rendered, view.name + ".hosts"));
+    ASSERT_TRUE(entries) << entries.error().to_string();
+    EXPECT_TRUE(hosts_of(to_rrsets(*entries, 30)) == expected) << view.name;
+    count += expected.size();
+  }
+  EXPECT_EQ(count, 10U + 11U + 6U);
+}
+
 TEST(RenderFiles, NamesStayInsideTheFolder) {
   Config config = one_view({zone_of(".", {}), zone_of("a/b\\.c.test", {}), zone_of("\\.\\..test", {})});
   config.views[0].name = "../etc";
@@ -213,9 +295,6 @@ TEST(RenderFiles, NamesStayInsideTheFolder) {
     EXPECT_TRUE(std::regex_match(file.name, std::regex("%2E\\.%2Fetc/[A-Za-z0-9%_-][A-Za-z0-9%._-]*\\.zone")))
         << file.name;
 }
-
-// --- the field cases
-// ----------------------------------------------------------------------------------------------------
 
 TEST(ZoneCases, Zon01CacheIsWholeSecondsOrAnError) {
   for (const text::Value& row : case_data("ZON-01.yaml").items) {
@@ -252,6 +331,27 @@ TEST(ZoneCases, Zon03ProcessWidePluginsStandOnce) {
   for (const text::Member& plugin : data.find("expect")->members)
     EXPECT_EQ(test::count(text, "\n    " + plugin.key + ' '), std::stoul(plugin.value.text)) << plugin.key;
   EXPECT_EQ(test::count(text, "\n    prometheus :9153\n"), 3U) << "each view is counted, on one listener";
+}
+
+TEST(ZoneCases, Zon03PortsAreDistinctFromEachOtherAndFromThatOfDns) {
+  const Config config = one_view({});
+  std::optional<Endpoint> CoreDnsOptions::* const services[] = {&CoreDnsOptions::health, &CoreDnsOptions::ready,
+                                                                &CoreDnsOptions::prometheus};
+  std::set<std::uint16_t> ports{config.listeners.at(0).port};
+  const CoreDnsOptions usual;
+  for (const auto service : services) {
+    ports.insert((usual.*service).value().port);
+    RenderOptions options;
+    (options.coredns.*service).value().port = config.listeners.at(0).port;
+    EXPECT_EQ(first_code(render(config, RenderTarget::coredns, options)), "port-collides");
+    for (const auto other : services) {
+      if (other == service) continue;
+      options.coredns = usual;
+      (options.coredns.*service).value().port = (usual.*other).value().port;
+      EXPECT_EQ(first_code(render(config, RenderTarget::coredns, options)), "port-collides");
+    }
+  }
+  EXPECT_EQ(ports.size(), 4U) << "as they are unless given";
 }
 
 TEST(ZoneCases, Zon05ExplicitNamesWinOverTheWildcardAndOtherTypesAreNodata) {
