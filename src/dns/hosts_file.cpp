@@ -3,13 +3,14 @@
 #include <hcpnet/dns/zone_file.hpp>
 #include <map>
 
+#include "dns/found_word.hpp"
+#include "dns/given_rdata.hpp"
 #include "text/byte_order_mark.hpp"
 
 namespace hcpnet::dns {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\f\v";
-constexpr std::size_t kMaxFoundBytes = 60;
 
 struct Word {
   std::string_view text;
@@ -28,12 +29,6 @@ std::vector<Word> words_of(std::string_view line) {
   return words;
 }
 
-std::string printable(std::string_view text) {
-  std::string shown;
-  for (const char c : text.substr(0, kMaxFoundBytes)) shown += c >= 0x20 && c < 0x7f ? c : '?';
-  return shown;
-}
-
 }  // namespace
 
 Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string& file, std::string_view text,
@@ -44,7 +39,7 @@ Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string&
   const auto error = [&](std::uint32_t column, const char* code, std::string message, std::string_view found = {},
                          std::string expected = {}) {
     problems.add(
-        {Severity::error, file, line, column, {}, code, std::move(message), printable(found), std::move(expected)});
+        {Severity::error, file, line, column, {}, code, std::move(message), found_word(found), std::move(expected)});
   };
   if (text.size() > limits.max_file_bytes) {
     error(0, "zone-too-large", "the file has more than " + std::to_string(limits.max_file_bytes) + " bytes");
@@ -81,6 +76,7 @@ Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string&
 std::vector<RRset> to_rrsets(const std::vector<HostsEntry>& entries, std::uint32_t ttl) {
   std::vector<RRset> rrsets;
   std::map<std::pair<Name, bool>, std::size_t> index;
+  GivenRdata given;
   for (const HostsEntry& entry : entries) {
     for (const Name& name : entry.names) {
       RRset record =
@@ -90,9 +86,9 @@ std::vector<RRset> to_rrsets(const std::vector<HostsEntry>& entries, std::uint32
         rrsets.push_back(std::move(record));
         continue;
       }
-      std::vector<std::string>& known = rrsets[found->second].rdata;
-      if (std::ranges::find(known, record.rdata.front()) == known.end())
-        known.push_back(std::move(record.rdata.front()));
+      RRset& set = rrsets[found->second];
+      if (!given.was_given(set, found->second, record.rdata.front()))
+        set.rdata.push_back(std::move(record.rdata.front()));
     }
   }
   return rrsets;

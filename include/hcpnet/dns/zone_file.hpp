@@ -37,7 +37,7 @@ struct ZoneRecords {
 
 /// Reads a zone file: $ORIGIN, $TTL with units, "@", relative names, parentheses, quoted strings, \DDD, generic types
 /// and RDATA (RFC 3597). $INCLUDE is refused: a file is all there is. `file` names it in diagnostics. Without `origin`
-/// a relative name needs a $ORIGIN before it.
+/// a relative name, as owner or in RDATA, needs a $ORIGIN before it.
 ///
 /// Besides syntax it checks what Zone requires: one SOA, class IN, owners at or below the apex, a CNAME alone at its
 /// owner and not at the apex. Pure; throws only std::bad_alloc. Codes: docs/dns_render.md.

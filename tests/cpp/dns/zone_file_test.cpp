@@ -6,6 +6,7 @@
 #include <hcpnet/dns/renderer.hpp>
 #include <hcpnet/dns/zone_file.hpp>
 
+#include <chrono>
 #include <map>
 
 #include "dns/dns_support.hpp"
@@ -31,12 +32,16 @@ Result<ZoneRecords, Diagnostics> parse(const std::string& text) {
   return parse_zone_file("z", text, name("example.com"));
 }
 
-std::string problems_of(const std::string& text) {
-  const auto parsed = parse(text);
+std::string codes_in(const Result<ZoneRecords, Diagnostics>& parsed) {
   if (parsed) return "none";
+  const Diagnostics problems = parsed.error();
   std::string all;
-  for (const Diagnostic& d : parsed.error()) all += (all.empty() ? "" : " ") + std::to_string(d.line) + ':' + d.code;
+  for (const Diagnostic& d : problems) all += (all.empty() ? "" : " ") + std::to_string(d.line) + ':' + d.code;
   return all;
+}
+
+std::string problems_of(const std::string& text) {
+  return codes_in(parse(text));
 }
 
 TEST(ParseZoneFile, ReadsEveryWayOfWritingARecord) {
@@ -133,6 +138,66 @@ TEST(ParseZoneFile, NeedsASoaAnOriginAndATtl) {
   EXPECT_EQ(problems_of("   300 NS ns\n" + std::string(kSoa)), "1:zone-owner");
 }
 
+TEST(ParseZoneFile, NeedsAnOriginForEveryRelativeNameOfItsData) {
+  const std::string text =
+      "corp.test. 60 IN SOA ns host 1 2 3 4 5\n"
+      "corp.test. 60 IN NS @\n"
+      "a.corp.test. 60 CNAME b\n"
+      "corp.test. 60 MX 10 mail\n"
+      "_x._tcp.corp.test. 60 SRV 0 0 443 srv\n"
+      "corp.test. 60 HTTPS 1 svc alpn=h2\n"
+      "corp.test. 60 RP who text.\\.\n"  // an escaped dot is no end
+      "corp.test. 60 NAPTR 1 2 a b c n\n"
+      "4.3.2.1.corp.test. 60 PTR ( \n"
+      "   p )\n"
+      "corp.test. 60 NS ns.corp.test.\n";
+  const auto parsed = parse_zone_file("z", text);
+  ASSERT_FALSE(parsed);
+  const Diagnostics problems = parsed.error();
+  std::string all;
+  for (const Diagnostic& d : problems) {
+    EXPECT_EQ(d.code, "zone-origin") << d.to_string();
+    all += std::to_string(d.line) + ':' + std::to_string(d.column) + '=' + d.found + ' ';
+  }
+  EXPECT_EQ(all, "1:22=ns 1:25=host 2:21=@ 3:23=b 4:21=mail 5:35=srv 6:23=svc 7:18=who 7:22=text.\\. 8:31=n 10:4=p ");
+  EXPECT_EQ(codes_in(parse_zone_file("z", text, name("corp.test"))), "none");
+  EXPECT_EQ(codes_in(parse_zone_file("z", "$ORIGIN corp.test.\n" + text)), "none");
+}
+
+TEST(ParseZoneFile, NeedsNoOriginWhereEveryNameIsAbsolute) {
+  const auto zone = parse_zone_file("z", "corp.test. 60 SOA ns.corp.test. h. 1 2 3 4 5\ncorp.test. 60 MX 0 .\n");
+  ASSERT_TRUE(zone) << zone.error().to_string();
+  EXPECT_EQ(lines_of(*zone),
+            (std::vector<std::string>{"corp.test. 60 SOA ns.corp.test. h. 1 2 3 4 5", "corp.test. 60 MX 0 ."}));
+}
+
+TEST(ParseZoneFile, ANameWithoutOriginHidesNoOtherMistake) {
+  EXPECT_EQ(codes_in(parse_zone_file("z", "corp.test. 60 SOA ns host x 1 1 1 1\n")),
+            "1:zone-origin 1:zone-origin 1:zone-rdata");
+  EXPECT_EQ(codes_in(parse_zone_file("z", "a\\. 60 NS b\n")), "1:zone-origin 1:zone-origin") << "owner and data";
+}
+
+TEST(ParseZoneFile, WhatAMistakeLeavesUnknownIsNoSecondMistake) {
+  const std::string soa = kSoa;
+  EXPECT_EQ(problems_of("$TTL 1h\n$TTL 1h30\nns A 192.0.2.1\n" + soa), "2:zone-ttl") << "the good one stays";
+  EXPECT_EQ(problems_of("$TTL x\nns A 192.0.2.1\n" + soa), "1:zone-ttl");
+  EXPECT_EQ(problems_of("ns 1h30 A 192.0.2.1\nb A 192.0.2.2\n" + soa), "1:zone-ttl");
+  EXPECT_EQ(problems_of("ns 60 A nonsense\nb A 192.0.2.2\n" + soa), "1:zone-rdata");
+  EXPECT_EQ(problems_of("@ SOA ns host x 1 1 1 1\nns A 192.0.2.1\n"), "1:zone-rdata");
+  EXPECT_EQ(problems_of("ns 60 TXT \"open\n  TXT x\n" + soa), "1:zone-syntax");
+  EXPECT_EQ(codes_in(parse_zone_file("z", "$ORIGIN a..b\n" + soa)), "1:zone-name");
+}
+
+TEST(ParseZoneFile, RefusesControlCharactersInWordsAndStrings) {
+  const std::string soa = kSoa;
+  for (const char* wrong : {"x\001y", "\"x\001y\"", "\"x\177\"", "\"x\ry\""})
+    EXPECT_EQ(problems_of(soa + "a 300 TXT " + wrong + '\n'), "2:zone-syntax") << wrong;
+  EXPECT_EQ(problems_of(soa + "a 300 TXT \"x\ty\" z\\\001 \"\\\001\"\r\n"), "none") << "a tab, and what is escaped";
+  const auto open = parse(soa + "a 300 TXT \"x\r\n");
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error().items().at(0).message, "this quote is not closed on its line");
+}
+
 TEST(ParseZoneFile, EveryLimitIsAnErrorThatNamesIt) {
   const std::string text = std::string(kSoa) + "a 300 A 192.0.2.1\na 300 A 192.0.2.2\n";
   ZoneFileLimits limits;
@@ -205,6 +270,18 @@ TEST(ParseHostsFile, ReadsAddressesAndNames) {
   ASSERT_EQ(rrsets.size(), 4U);
   EXPECT_EQ(rrsets[3].owner, name("api.example.com"));
   EXPECT_EQ(rrsets[3].rdata.size(), 2U) << "one name in any case, each address once";
+}
+
+TEST(ParseHostsFile, ManyAddressesOfOneNameCostNoMoreThanTheirNumber) {
+  std::vector<HostsEntry> entries;
+  for (std::uint32_t i = 0; i < 100'000; ++i) entries.push_back({Ipv4(0x0a000000 + i), {name("a.test")}, 0});
+  for (std::uint32_t i = 0; i < 20; ++i) entries.push_back(entries[5000 * i]);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto rrsets = to_rrsets(entries, 60);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10))
+      << "half a minute where it is quadratic";
+  ASSERT_EQ(rrsets.size(), 1U);
+  EXPECT_EQ(rrsets[0].rdata.size(), 100'000U);
 }
 
 TEST(ParseHostsFile, PassesOverAByteOrderMark) {
