@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is rendered, given to the programs it is for. A program that is not installed is skipped, and said so.
+// What is rendered, given to the programs it is for. A program that is not installed is a failure that names it.
 #include <gtest/gtest.h>
 
 #include <filesystem>
