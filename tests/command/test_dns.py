@@ -263,3 +263,10 @@ def test_problems_of_files_of_records_have_their_own_lines(hcpnet: Hcpnet) -> No
     (folder / "hosts").unlink()
     (gone,) = errors(hcpnet)
     assert (gone["file"], gone["line"], gone["path"]) == (str(hcpnet.network), 17, "/spec/hostsFiles/0/path")
+
+
+def test_a_zone_file_without_origin_has_absolute_names_alone(hcpnet: Hcpnet) -> None:
+    write_records(hcpnet, "corp.example.org. 60 IN SOA ns host 7 3600 600 86400 30\n")
+    hcpnet.network.write_text(NETWORK + POLICY.replace(", zone: corp.example.org", ""))
+    found = [(d["line"], d["column"], d["code"]) for d in errors(hcpnet)]
+    assert found == [(1, 29, "zone-origin"), (1, 32, "zone-origin")]
