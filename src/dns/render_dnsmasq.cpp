@@ -89,12 +89,26 @@ class ZoneLines {
     job_.warn("not-representable", "left out of view " + view_.name, set.owner.to_string() + ' ' + to_string(set.type));
   }
 
+  /// dnsmasq looks for the target of an alias among its own names, and not where a wildcard or an upstream has it.
+  [[nodiscard]] bool is_followed(const RRset& alias) const {
+    const auto target = make_name(alias.rdata.front());
+    const Zone* owner = target ? hidden_.owner_of(*target) : nullptr;
+    if (owner == nullptr) return false;
+    const Zone::Found found = owner->find(*target, Type::any);
+    return found.outcome != Zone::Outcome::referral && !found.from_wildcard;
+  }
+
   void write_rrset(const RRset& set) {
     if (&set == &zone_.soa() || (set.type == Type::ns && set.owner == zone_.apex()))
       return;  // dnsmasq makes none of its own
     const bool is_address = set.type == Type::a || set.type == Type::aaaa;
     if (set.owner.is_wildcard() && !is_address) return leave_out(set);
     if (set.type == Type::cname && loops_.contains(set.owner)) return leave_out(set);
+    if (set.type == Type::cname && !is_followed(set))
+      job_.warn("alias",
+                "dnsmasq answers an alias without what it leads to where that is no name of its own, in view " +
+                    view_.name,
+                set.owner.to_string());
     for (const std::string& rdata : set.rdata) {
       const std::string value = rdata_to_string(set.type, rdata);
       const std::string owner = without_dot(set.owner);
@@ -149,7 +163,7 @@ std::string forward_lines(Job& job, const View& view) {
   std::string text = forwarding.resolv_conf ? "" : "no-resolv\n";
   if (forwarding.policy == UpstreamPolicy::sequential) text += "strict-order\n";
   for (const Endpoint& upstream : upstreams_of(forwarding)) text += "server=" + server_word(upstream);
-  for (const ZoneForwarding* zone : forward_zones(forwarding))
+  for (const ZoneForwarding* zone : forward_zones(forwarding, view))
     for (const Endpoint& upstream : zone->upstreams)
       text += "server=/" + without_dot(zone->zone) + '/' + server_word(upstream);
   return text;
