@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <hcpnet/dns/zone_file.hpp>
 #include <map>
+#include <string>
 
 #include "dns/found_word.hpp"
 #include "dns/given_rdata.hpp"
+#include "dns/host_name.hpp"
 #include "text/byte_order_mark.hpp"
 
 namespace hcpnet::dns {
@@ -29,7 +31,38 @@ std::vector<Word> words_of(std::string_view line) {
   return words;
 }
 
+bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
+bool is_host_label(std::string_view label) noexcept {
+  const auto is_host_byte = [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+  };
+  return std::ranges::all_of(label, is_host_byte) && !label.starts_with('-') && !label.ends_with('-');
+}
+
+/// The line that gives a name the first of these addresses.
+std::uint32_t line_of(const std::vector<HostsEntry>& entries, const RRset& set) {
+  const auto gives = [&](const HostsEntry& entry) {
+    return entry.address.is_v4() == (set.type == Type::a) && std::ranges::find(entry.names, set.owner) != entry.names.end();
+  };
+  const auto found = std::ranges::find_if(entries, gives);
+  return found == entries.end() ? 0 : found->line;
+}
+
 }  // namespace
+
+bool is_host_name(const Name& name) {
+  const std::string text = name.to_string();
+  if (name.is_root()) return false;
+  std::string_view rest = text, label;
+  for (; !rest.empty(); rest.remove_prefix(label.size() + 1)) {
+    label = rest.substr(0, rest.find('.'));
+    if (!is_host_label(label)) return false;
+  }
+  return name.label_count() == 1 || !std::ranges::all_of(label, is_digit);
+}
 
 Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string& file, std::string_view text,
                                                               const ZoneFileLimits& limits) {
@@ -59,16 +92,23 @@ Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string&
     if (words.size() == 1) error(words[0].column, "hosts-name", "the address has no name", words[0].text);
     HostsEntry entry{address.value_or(IpAddress{}), {}, line};
     for (const Word& word : std::span(words).subspan(1)) {
-      if (auto name = parse_name(word.text); name && !name->is_root() && !name->is_wildcard())
+      if (auto name = parse_name(word.text); name && is_host_name(*name))
         entry.names.push_back(std::move(*name));
       else
-        error(word.column, "hosts-name", "not a host name", word.text);
+        error(word.column, "hosts-name", "not a host name", word.text,
+              "letters, digits, \"-\" and \"_\" in labels, the last of several not a number");
     }
     record_count += entry.names.size();
     entries.push_back(std::move(entry));
   }
   if (record_count > limits.max_records)
     error(0, "zone-too-large", "more than " + std::to_string(limits.max_records) + " names");
+  if (problems.has_errors()) return problems;
+  for (const RRset& set : to_rrsets(entries, 0)) {
+    if (fits_message(set)) continue;
+    line = line_of(entries, set);
+    error(0, "hosts-addresses", "more addresses of one name than fit into a message", set.owner.to_string());
+  }
   if (problems.has_errors()) return problems;
   return entries;
 }

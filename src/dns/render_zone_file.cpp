@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "dns/host_name.hpp"
 #include "dns/missing_name_server.hpp"
 #include "dns/render_common.hpp"
 #include "dns/soa.hpp"
@@ -74,7 +75,7 @@ void hosts(Job& job) {
           continue;
         }
         const bool is_address = set.type == Type::a || set.type == Type::aaaa;
-        if (!is_address || set.owner.is_wildcard() || !is_plain(set.owner) || set.owner.is_root()) {
+        if (!is_address || !is_host_name(set.owner)) {
           job.warn("not-representable", "a hosts file of view " + view.name + " has no such record",
                    set.owner.to_string() + ' ' + to_string(set.type));
           continue;

@@ -18,6 +18,9 @@ constexpr std::uint32_t kRefresh = 3600;
 constexpr std::uint32_t kRetry = 600;
 constexpr std::uint32_t kExpire = 86400;
 
+/// Of a record in an answer: a pointer to its owner, then type, class, TTL and length.
+constexpr std::size_t kBytesBesidesRdata = 12;
+
 std::string big_endian(std::uint32_t value) {
   std::string bytes(4, '\0');
   ByteWriter({reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()}).u32(value);
@@ -152,6 +155,12 @@ const Delegation* Zone::find_delegation(const FoldedName& name, Type type) const
   const Delegation* cut = impl_->delegations.find(name);
   const bool is_cut = cut != nullptr && cut->name_servers.owner.wire().size() == name.wire().size();
   return is_cut && type == Type::ds ? nullptr : cut;
+}
+
+bool fits_message(const RRset& rrset) noexcept {
+  std::size_t bytes = 0;
+  for (const std::string& rdata : rrset.rdata) bytes += kBytesBesidesRdata + rdata.size();
+  return bytes <= kMaxRRsetBytes;
 }
 
 RRset make_a(Name owner, Ipv4 address, std::uint32_t ttl) {
