@@ -82,16 +82,24 @@ std::vector<std::string> lines_of(const std::vector<Record>& records) {
   return lines;
 }
 
-std::vector<Answer> query_servers(const py::dict& texts, const std::string& name, const IpAddress& client,
-                                  const std::string& type_text, const py::dict& observed,
-                                  const py::dict& record_files) {
+std::vector<Answer> query_servers(const py::dict& texts, const std::string& name,
+                                  const std::optional<IpAddress>& client, const std::string& type_text,
+                                  const py::dict& observed, const py::dict& record_files) {
   const Type type = type_of(type_text);
+  if (type == Type::axfr || type == Type::ixfr)
+    throw py::value_error("'" + type_text + "' asks for a whole zone, which zones() shows");
   Message query;
   query.flags = flag::kRecursionDesired;
   query.questions = {{name_of(name), type, kClassIn}};
   std::vector<Answer> all;
-  for (const DnsServerConfig& server : servers_of(texts, observed, record_files))
-    all.push_back({server.owner, simulate_query(server.config, query, client).value()});
+  for (const DnsServerConfig& server : servers_of(texts, observed, record_files)) {
+    if (client) {
+      all.push_back({server.owner, simulate_query(server.config, query, *client).value()});
+      continue;
+    }
+    for (SimulatedReply& reply : simulate_query_of_each_view(server.config, query).value())
+      all.push_back({server.owner, std::move(reply)});
+  }
   return all;
 }
 
@@ -123,22 +131,23 @@ void bind_query(py::module_& m) {
       .def_property_readonly(
           "upstreams", [](const Answer& a) { return a.reply.upstreams; },
           "list[str]: who is asked for the name, or for what an alias in `answers` points to.");
-  m.def("query", &query_servers, py::arg("texts"), py::arg("name"), py::arg("client"), py::arg("type") = "A",
-        py::arg("observed") = py::dict(), py::arg("record_files") = py::dict(),
+  m.def("query", &query_servers, py::arg("texts"), py::arg("name"), py::arg("client") = py::none(),
+        py::arg("type") = "A", py::arg("observed") = py::dict(), py::arg("record_files") = py::dict(),
         R"doc(Answer a query as the DNS servers of a set would.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them.
     name (str): domain name, with or without the dot at its end.
-    client (str | IPv4Address | IPv6Address): address of the client.
+    client (str | IPv4Address | IPv6Address | None): address of the client; None: of each view somebody who may have
+        whatever any of its clients may.
     type (str): type of record, such as "AAAA" or "TYPE65".
     observed (dict[str, str]): objects as read from a cluster, in the same form.
     record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
-    list[Answer]: one per DNS server of the set.
+    list[Answer]: one per DNS server of the set; one per view of each where no client is given.
 Raises:
     SpecError: the set is wrong.
-    ValueError: no name, address or type.)doc");
+    ValueError: no name, address or type; AXFR and IXFR, which ask for a whole zone.)doc");
 }
 
 void bind_explanation(py::module_& m) {
@@ -326,7 +335,7 @@ Args:
     record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
     pod_addresses (Sequence[str | IPv4Address | IPv6Address]): listen here as well.
     any_address (bool): listen on every address instead of those of the set.
-    file_prefix (str): in front of file names inside the configuration.
+    file_prefix (str): in front of file names inside the configuration, the same for every server.
     previous (dict[str, str]): files of the last rendering; zone files go on from their serials.
     day (int | None): today as YYYYMMDD, for new serials.
 Returns:

@@ -170,7 +170,7 @@ def parse_zone_file(file: str, text: str, origin: str | None = None) -> tuple[Zo
 def query(
     texts: dict[str, str],
     name: str,
-    client: str | IPv4Address | IPv6Address,
+    client: str | IPv4Address | IPv6Address | None = None,
     type: str = "A",
     observed: dict[str, str] = ...,
     record_files: dict[str, str] = ...,
