@@ -92,7 +92,9 @@ Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string&
     if (words.size() == 1) error(words[0].column, "hosts-name", "the address has no name", words[0].text);
     HostsEntry entry{address.value_or(IpAddress{}), {}, line};
     for (const Word& word : std::span(words).subspan(1)) {
-      if (auto name = parse_name(word.text); name && is_host_name(*name))
+      // A backslash is no escape here.
+      const bool is_plain = word.text.find('\\') == std::string_view::npos;
+      if (auto name = parse_name(word.text); is_plain && name && is_host_name(*name))
         entry.names.push_back(std::move(*name));
       else
         error(word.column, "hosts-name", "not a host name", word.text,

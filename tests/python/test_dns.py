@@ -131,8 +131,8 @@ def test_hosts_file() -> None:
         (IPv6Address("::1"), ["localhost."]),
     ]
     with pytest.raises(hcpnet.SpecError) as error:
-        parse_hosts_file("h", "192.0.2.1 a\n192.0.2 b\n")
-    assert [d.line for d in error.value.diagnostics] == [2]
+        parse_hosts_file("h", "192.0.2.1 a\n192.0.2 b\n192.0.2.1 192.0.2.2 ::1 -a x;y _b\n")
+    assert [(d.line, d.column) for d in error.value.diagnostics] == [(2, 1), (3, 11), (3, 21), (3, 25), (3, 28)]
 
 
 def test_query() -> None:
@@ -147,6 +147,27 @@ def test_query() -> None:
     assert (found.rcode, found.authoritative, found.upstreams) == ("", False, ["resolv.conf"])
     with pytest.raises(ValueError, match="type"):
         query(NETWORK, "x", "192.0.2.101", "NOPE")
+    for transfer in ("axfr", "IXFR"):
+        with pytest.raises(ValueError, match="whole zone"):
+            query(NETWORK, "blue.example.com", "192.0.2.101", transfer)
+
+
+def test_query_without_a_client_answers_for_each_view() -> None:
+    policy = """
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: clusters}
+spec:
+  targetRef: {kind: Infra, name: vlan}
+  access: [{view: vlan, allowedClients: [192.0.2.0/25]}]
+"""
+    for texts in (NETWORK, {"network.yaml": NETWORK["network.yaml"] + policy}):
+        answers = {a.view: a.answers for a in query(texts, "api.blue.example.com")}
+        assert answers == {
+            "vlan": ["api.blue.example.com. 30 IN A 192.0.2.4"],
+            "pod": ["api.blue.example.com. 30 IN A 198.51.100.10"],
+        }
 
 
 def test_next_serial() -> None:
@@ -192,6 +213,19 @@ def test_a_changed_zone_file_gets_a_greater_serial() -> None:
     name = "vlan/blue.example.com.zone"
     older = {name: first[name].replace("192.0.2.4", "192.0.2.5")}
     assert " 2026010100 3600 " in render(NETWORK, "zonefile", previous=older, day=20260101)["clusters/vlan"][name]
+
+
+def test_a_record_that_no_message_holds_is_refused() -> None:
+    strings = " ".join(['"' + "x" * 255 + '"'] * 255)
+    with pytest.raises(hcpnet.SpecError) as error:
+        parse_zone_file("z", ZONE + f"big 30 IN TXT {strings}\n")
+    assert [(d.line, d.code) for d in error.value.diagnostics] == [(4, "zone-rrset")]
+
+
+def test_render_refuses_a_prefix_that_means_something_else() -> None:
+    with pytest.raises(hcpnet.SpecError) as error:
+        render(NETWORK, "bind", file_prefix='/etc/"bind/')
+    assert [code for _, _, code in errors_of(error)] == ["bad-option"]
 
 
 def test_render_refuses_other_targets() -> None:

@@ -537,6 +537,103 @@ TEST(RenderForwarding, WithZonesAloneNothingElseIsAsked) {
   EXPECT_THAT(warnings_of(render(config, RenderTarget::bind).value()), testing::Contains(testing::HasSubstr("zones")));
 }
 
+TEST(RenderForwarding, WhoIsNotAnsweredIsNotForwardedFor) {
+  Config config = test::guarded_clusters();
+  config.views[1].allowed = {cidr("127.90.1.0/26"), cidr("127.90.1.128/26")};
+  config.views[1].forwarding_allowed = {cidr("127.90.1.0/25"), cidr("127.90.1.136/29"), cidr("10.0.0.0/8")};
+  const std::string bind = test::text_of(render(config, RenderTarget::bind).value(), "named.conf");
+  EXPECT_EQ(test::count(bind,
+                        "    allow-query { 127.90.1.0/26; 127.90.1.128/26; };\n    recursion yes;\n"
+                        "    allow-recursion { 127.90.1.0/26; 127.90.1.136/29; };\n"),
+            1u)
+      << bind;
+  const std::string unbound = test::text_of(render(config, RenderTarget::unbound).value(), "unbound.conf");
+  for (const char* line : {"127.90.1.0/24 refuse\n", "127.90.1.0/26 allow\n", "127.90.1.128/26 refuse_non_local\n",
+                           "127.90.1.136/29 allow\n", "10.0.0.0/8 refuse_non_local\n"})
+    EXPECT_EQ(test::count(unbound, std::string("    access-control: ") + line), 1u) << line << unbound;
+  EXPECT_EQ(test::count(unbound, "127.90.1.0/25"), 0u) << unbound;
+  config.views[1].forwarding_allowed.reset();
+  config.views[1].allowed = {cidr("127.90.1.0/28")};
+  EXPECT_EQ(test::count(test::text_of(render(config, RenderTarget::bind).value(), "named.conf"),
+                        "    allow-recursion { 127.90.1.0/28; };\n"),
+            1u);
+  config.views[1].forwarding_allowed = {cidr("10.0.0.0/8")};
+  EXPECT_EQ(test::count(test::text_of(render(config, RenderTarget::bind).value(), "named.conf"), "recursion yes"), 0u)
+      << "nobody is in both";
+}
+
+TEST(RenderUnbound, AViewTakesNoClientsOfAnotherOne) {
+  Config config = one_view({});
+  config.views = {{"wide", {cidr("10.0.0.0/8"), cidr("10.1.2.0/24")}, {}},
+                  {"inner", {cidr("10.1.0.0/16")}, {}},
+                  {"all", {cidr("0.0.0.0/0")}, {}}};
+  config.views[0].allowed = {cidr("10.0.0.0/9"), cidr("10.1.1.0/24"), cidr("10.1.2.0/25"), cidr("192.0.2.0/24")};
+  const std::string text = test::text_of(render(config, RenderTarget::unbound).value(), "unbound.conf");
+  std::vector<std::string> lines;
+  const std::regex line("    access-control: (\\S+ \\S+)\n    access-control-view: (\\S+ \\S+)\n");
+  for (std::sregex_iterator at(text.begin(), text.end(), line), end; at != end; ++at)
+    lines.push_back((*at)[1].str() + ' ' + (*at)[2].str());
+  EXPECT_THAT(lines,
+              testing::ElementsAre("0.0.0.0/0 refuse_non_local 0.0.0.0/0 all", "10.0.0.0/8 refuse 10.0.0.0/8 wide",
+                                   "10.0.0.0/9 refuse_non_local 10.0.0.0/9 wide",
+                                   "10.1.0.0/16 refuse_non_local 10.1.0.0/16 inner",
+                                   "10.1.2.0/24 refuse_non_local 10.1.2.0/24 wide",
+                                   "10.1.2.0/25 refuse_non_local 10.1.2.0/25 wide",
+                                   "127.0.0.0/8 refuse_non_local 127.0.0.0/8 all"))
+      << text;
+}
+
+TEST(RenderForwarding, WhatAZoneOwnsIsForwardedByNoProgram) {
+  Config config = test::guarded_clusters();
+  config.forwarding.zones.push_back({name("blue.hc.example.com"), {{test::ipv4("192.0.2.57"), 53}}});
+  config.forwarding.zones.push_back({name("x.red.hc.example.com"), {{test::ipv4("192.0.2.57"), 53}}});
+  for (const RenderTarget target : {RenderTarget::coredns, RenderTarget::bind, RenderTarget::dnsmasq})
+    for (const RenderedFile& file : render(config, target).value().files)
+      EXPECT_EQ(test::count(file.text, "192.0.2.57"), 0u) << file.text;
+}
+
+TEST(RenderForwarding, ResolvConfIsMissedOnlyWhereSomethingIsForwarded) {
+  Config config = one_view({});
+  config.forwarding.resolv_conf = true;
+  for (const RenderTarget target : {RenderTarget::bind, RenderTarget::unbound}) {
+    config.views[0].forwarding_allowed.reset();
+    EXPECT_EQ(render(config, target).value().warnings.warning_count(), 1u);
+    config.views[0].forwarding_allowed.emplace();
+    EXPECT_EQ(render(config, target).value().warnings.warning_count(), 0u);
+  }
+}
+
+TEST(RenderBind, ValidatesNothingAndAsksNoForwarderBelowAZoneCut) {
+  Config config = one_view({zone_with_delegation(), zone_of("y.test", {a_record("www.y.test", "192.0.2.1")})});
+  config.forwarding.upstreams = {{test::ipv4("198.51.100.53"), 53}};
+  const std::string text = test::text_of(render(config, RenderTarget::bind).value(), "named.conf");
+  EXPECT_EQ(test::count(text, "    dnssec-validation no;\n"), 1u);
+  EXPECT_EQ(test::count(text, "zone \"z.test\" { type primary; check-names ignore; forwarders { }; file "), 1u) << text;
+  EXPECT_EQ(test::count(text, "zone \"y.test\" { type primary; check-names ignore; file "), 1u) << text;
+}
+
+TEST(Render, AFilePrefixHasNothingThatAConfigurationTakesForItsOwn) {
+  const Config config = one_view({zone_with_delegation()});
+  RenderOptions options;
+  for (const char* bad : {"a b/", "a\"/", "c\\/", "{$HOME}/", "'/", "a\n", "\t", "\177"}) {
+    options.file_prefix = bad;
+    for (const RenderTarget target : kRenderTargets) EXPECT_EQ(first_code(render(config, target, options)), "bad-option");
+  }
+  options.file_prefix = "/srv/\xc3\xa4-1.2_%41/";
+  for (const RenderTarget target : kRenderTargets) EXPECT_EQ(first_code(render(config, target, options)), "none");
+}
+
+TEST(RenderHosts, LeavesOutNamesThatNoHostsFileHas) {
+  const auto rendered = render(one_view({zone_of("z.test", {a_record("-a.z.test", "192.0.2.1"),
+                                                            a_record("a\\.b.z.test", "192.0.2.1"),
+                                                            a_record("_x.z.test", "192.0.2.1")}),
+                                         zone_of("2", {a_record("192.0.2.2", "192.0.2.1")})}),
+                               RenderTarget::hosts);
+  ASSERT_TRUE(rendered);
+  EXPECT_EQ(test::count(rendered->files.at(0).text, "192.0.2.1 _x.z.test\n"), 1u) << rendered->files.at(0).text;
+  EXPECT_EQ(rendered->warnings.warning_count(), 3u);
+}
+
 TEST(RenderForwarding, WhatOnlyOurForwarderDoesIsSaid) {
   Config config = test::two_clusters();
   for (View& view : config.views) view.zones.clear();  // their own warnings are not the matter here

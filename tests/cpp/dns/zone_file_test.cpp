@@ -6,6 +6,7 @@
 #include <hcpnet/dns/renderer.hpp>
 #include <hcpnet/dns/zone_file.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 
@@ -215,6 +216,33 @@ TEST(ParseZoneFile, EveryLimitIsAnErrorThatNamesIt) {
             "zone-syntax");
 }
 
+TEST(ParseZoneFile, RefusesWhatNoMessageCanHold) {
+  const auto with = [](int records, std::size_t bytes) {
+    std::string text = kSoa;
+    for (int i = 0; i < records; ++i) {
+      text += "a 300 TXT";
+      for (std::size_t left = bytes; left > 0; left -= std::min<std::size_t>(left, 256))
+        text += ' ' + std::string(std::min<std::size_t>(left, 256) - 1, static_cast<char>('a' + i % 26));
+      text += " x" + std::to_string(i) + '\n';
+    }
+    return problems_of(text);
+  };
+  EXPECT_EQ(with(200, 256), "none");
+  EXPECT_EQ(with(300, 256), "2:zone-rrset");
+  EXPECT_EQ(with(1, 65'000), "none");
+  EXPECT_EQ(with(1, 65'300), "2:zone-rrset");
+  // What is accepted fits: header, the longest question, records with pointers for owners, EDNS with all its options.
+  RRset set{name("a.test"), Type::txt, 5, {std::string(kMaxRRsetBytes - 12, 'x')}};
+  EXPECT_TRUE(fits_message(set));
+  EXPECT_LE(12 + 255 + 4 + kMaxRRsetBytes + 11 + (4 + 24) + (4 + 128), kMaxMessageBytes);
+  set.rdata[0] += 'x';
+  EXPECT_FALSE(fits_message(set));
+  set.rdata = std::vector<std::string>(kMaxRRsetBytes / 16, "1234");
+  EXPECT_TRUE(fits_message(set));
+  set.rdata.emplace_back("1234");
+  EXPECT_FALSE(fits_message(set));
+}
+
 TEST(ParseZoneFile, RecordsOfOneNameNeedNotStandTogether) {
   std::string text = "$ORIGIN example.\n$TTL 30\n@ SOA ns h 1 1 1 1 1\nz A 192.0.2.1\na A 192.0.2.2\nZ A 192.0.2.3\n";
   for (int i = 0; i < 40; ++i) text += "m A 10.0.0." + std::to_string(i % 20) + "\na TXT t" + std::to_string(i) + '\n';
@@ -297,7 +325,33 @@ TEST(ParseHostsFile, TheRootAndWildcardsAreNoHosts) {
   ASSERT_FALSE(entries);
   std::string all;
   for (const Diagnostic& d : entries.error()) all += std::to_string(d.line) + ':' + d.code + ' ';
-  EXPECT_EQ(all, "1:hosts-name 2:hosts-name 3:hosts-name ");
+  EXPECT_EQ(all, "1:hosts-name 2:hosts-name 3:hosts-name 3:hosts-name ");
+}
+
+TEST(ParseHostsFile, TakesHostNamesAlone) {
+  for (const char* good : {"a", "A-1.b_c", "_x._tcp.a.test", "3com", "1.2.a", "12345", "xn--4ca.test.", "a--b"})
+    EXPECT_TRUE(parse_hosts_file("hosts", std::string("10.0.0.1 ") + good)) << good;
+  for (const char* bad : {"10.0.0.2", "::1", "\"q\"", "x;y", "-a", "a-.b", "a.-b", "a\\.b", "a\\045b", "a/b", "a.256",
+                          "1.2.3", "10.0.0.2.", "a@b", "a:b"}) {
+    const auto entries = parse_hosts_file("hosts", std::string("10.0.0.1 ok ") + bad);
+    ASSERT_FALSE(entries) << bad;
+    EXPECT_EQ(entries.error().items().at(0).code, "hosts-name") << bad;
+    EXPECT_EQ(entries.error().items().at(0).column, 13U) << bad;
+  }
+}
+
+TEST(ParseHostsFile, RefusesMoreAddressesOfOneNameThanAMessageHolds) {
+  const auto with = [](std::uint32_t count) {
+    std::string text = "192.0.2.1 other\n2001:db8::1 many\n";
+    for (std::uint32_t i = 0; i < count; ++i) text += Ipv4(0x0a000000 + i).to_string() + " Many\n";
+    return parse_hosts_file("hosts", text);
+  };
+  EXPECT_TRUE(with(kMaxRRsetBytes / 16));
+  const auto refused = with(kMaxRRsetBytes / 16 + 1);
+  ASSERT_FALSE(refused);
+  ASSERT_EQ(refused.error().items().size(), 1U);
+  EXPECT_EQ(refused.error().items()[0].code, "hosts-addresses");
+  EXPECT_EQ(refused.error().items()[0].line, 3U);
 }
 
 TEST(ParseHostsFile, ReportsEveryErrorWithItsLine) {
