@@ -45,7 +45,8 @@ bool is_host_label(std::string_view label) noexcept {
 /// The line that gives a name the first of these addresses.
 std::uint32_t line_of(const std::vector<HostsEntry>& entries, const RRset& set) {
   const auto gives = [&](const HostsEntry& entry) {
-    return entry.address.is_v4() == (set.type == Type::a) && std::ranges::find(entry.names, set.owner) != entry.names.end();
+    return entry.address.is_v4() == (set.type == Type::a) &&
+           std::ranges::find(entry.names, set.owner) != entry.names.end();
   };
   const auto found = std::ranges::find_if(entries, gives);
   return found == entries.end() ? 0 : found->line;

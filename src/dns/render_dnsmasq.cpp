@@ -105,10 +105,10 @@ class ZoneLines {
     if (set.owner.is_wildcard() && !is_address) return leave_out(set);
     if (set.type == Type::cname && loops_.contains(set.owner)) return leave_out(set);
     if (set.type == Type::cname && !is_followed(set))
-      job_.warn("alias",
-                "dnsmasq answers an alias without what it leads to where that is no name of its own, in view " +
-                    view_.name,
-                set.owner.to_string());
+      job_.warn(
+          "alias",
+          "dnsmasq answers an alias without what it leads to where that is no name of its own, in view " + view_.name,
+          set.owner.to_string());
     for (const std::string& rdata : set.rdata) {
       const std::string value = rdata_to_string(set.type, rdata);
       const std::string owner = without_dot(set.owner);

@@ -44,7 +44,8 @@ class LocalZones {
       job_.warn("alias", "unbound answers an alias without what it leads to, in view " + view_.name,
                 set.owner.to_string());
     else if (target && hidden_.owner_of(*target) != nullptr)
-      job_.warn("alias", "unbound asks an upstream for what an alias leads to, though a zone has it, in view " + view_.name,
+      job_.warn("alias",
+                "unbound asks an upstream for what an alias leads to, though a zone has it, in view " + view_.name,
                 set.owner.to_string());
   }
 

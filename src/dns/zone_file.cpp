@@ -298,7 +298,8 @@ class Parser {
               set.owner.to_string());
     if (!fits_message(set))
       problem(Severity::error, place, "zone-rrset", "what this owner has of this type fits into no message",
-              set.owner.to_string() + ' ' + to_string(set.type), std::to_string(kMaxRRsetBytes) + " bytes at most, with 12 for each record");
+              set.owner.to_string() + ' ' + to_string(set.type),
+              std::to_string(kMaxRRsetBytes) + " bytes at most, with 12 for each record");
     if (set.type != Type::cname) return;
     if (set.owner == zone_.apex)
       problem(Severity::error, place, "zone-cname", "the apex can't be an alias (RFC 1912 section 2.4)",

@@ -203,8 +203,7 @@ class RenderedServers : public RenderPrograms {
     const std::string conf = (folder / files.at(0).name).string(), here = folder.string();
     std::vector<std::string> command;
     if (target == RenderTarget::bind) {
-      put_into(conf, "options {\n",
-               "directory \"" + here + "\"; pid-file none; session-keyfile none;\n");
+      put_into(conf, "options {\n", "directory \"" + here + "\"; pid-file none; session-keyfile none;\n");
       std::ofstream(conf, std::ios::app) << "controls { };\n";
       command = {"named", "-g", "-c", conf};
     } else if (target == RenderTarget::unbound) {

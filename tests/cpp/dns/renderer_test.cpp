@@ -574,12 +574,11 @@ TEST(RenderUnbound, AViewTakesNoClientsOfAnotherOne) {
   for (std::sregex_iterator at(text.begin(), text.end(), line), end; at != end; ++at)
     lines.push_back((*at)[1].str() + ' ' + (*at)[2].str());
   EXPECT_THAT(lines,
-              testing::ElementsAre("0.0.0.0/0 refuse_non_local 0.0.0.0/0 all", "10.0.0.0/8 refuse 10.0.0.0/8 wide",
-                                   "10.0.0.0/9 refuse_non_local 10.0.0.0/9 wide",
-                                   "10.1.0.0/16 refuse_non_local 10.1.0.0/16 inner",
-                                   "10.1.2.0/24 refuse_non_local 10.1.2.0/24 wide",
-                                   "10.1.2.0/25 refuse_non_local 10.1.2.0/25 wide",
-                                   "127.0.0.0/8 refuse_non_local 127.0.0.0/8 all"))
+              testing::ElementsAre(
+                  "0.0.0.0/0 refuse_non_local 0.0.0.0/0 all", "10.0.0.0/8 refuse 10.0.0.0/8 wide",
+                  "10.0.0.0/9 refuse_non_local 10.0.0.0/9 wide", "10.1.0.0/16 refuse_non_local 10.1.0.0/16 inner",
+                  "10.1.2.0/24 refuse_non_local 10.1.2.0/24 wide", "10.1.2.0/25 refuse_non_local 10.1.2.0/25 wide",
+                  "127.0.0.0/8 refuse_non_local 127.0.0.0/8 all"))
       << text;
 }
 
@@ -617,18 +616,19 @@ TEST(Render, AFilePrefixHasNothingThatAConfigurationTakesForItsOwn) {
   RenderOptions options;
   for (const char* bad : {"a b/", "a\"/", "c\\/", "{$HOME}/", "'/", "a\n", "\t", "\177"}) {
     options.file_prefix = bad;
-    for (const RenderTarget target : kRenderTargets) EXPECT_EQ(first_code(render(config, target, options)), "bad-option");
+    for (const RenderTarget target : kRenderTargets)
+      EXPECT_EQ(first_code(render(config, target, options)), "bad-option");
   }
   options.file_prefix = "/srv/\xc3\xa4-1.2_%41/";
   for (const RenderTarget target : kRenderTargets) EXPECT_EQ(first_code(render(config, target, options)), "none");
 }
 
 TEST(RenderHosts, LeavesOutNamesThatNoHostsFileHas) {
-  const auto rendered = render(one_view({zone_of("z.test", {a_record("-a.z.test", "192.0.2.1"),
-                                                            a_record("a\\.b.z.test", "192.0.2.1"),
-                                                            a_record("_x.z.test", "192.0.2.1")}),
-                                         zone_of("2", {a_record("192.0.2.2", "192.0.2.1")})}),
-                               RenderTarget::hosts);
+  const auto rendered =
+      render(one_view({zone_of("z.test", {a_record("-a.z.test", "192.0.2.1"), a_record("a\\.b.z.test", "192.0.2.1"),
+                                          a_record("_x.z.test", "192.0.2.1")}),
+                       zone_of("2", {a_record("192.0.2.2", "192.0.2.1")})}),
+             RenderTarget::hosts);
   ASSERT_TRUE(rendered);
   EXPECT_EQ(test::count(rendered->files.at(0).text, "192.0.2.1 _x.z.test\n"), 1u) << rendered->files.at(0).text;
   EXPECT_EQ(rendered->warnings.warning_count(), 3u);

@@ -85,7 +85,8 @@ class Upstream {
       socket_.reply(100, [this](dns::Message message) {
         message.flags |= dns::flag::kResponse | dns::flag::kRecursionAvailable;
         message.edns.reset();  // what is repeated of it might be taken for a cookie of ours
-        message.answers = {{message.questions.at(0).name, dns::Type::a, dns::kClassIn, 5, std::string(as_text(answer_.bytes()))}};
+        message.answers = {
+            {message.questions.at(0).name, dns::Type::a, dns::kClassIn, 5, std::string(as_text(answer_.bytes()))}};
         return message;
       });
   }
