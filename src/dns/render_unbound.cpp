@@ -95,11 +95,14 @@ void add_access(const Config& config, const OrderedView& ordered, AccessList& al
   const bool forwards = is_forwarding(config, view);
   const char* usual = forwards && !view.forwarding_allowed ? "allow" : "refuse_non_local";
   for (const Clause& clause : ordered.clauses) {
+    const auto is_of_others = [&](const Cidr& part) {
+      return std::ranges::any_of(clause.excluded,
+                                 [&](const Cidr& other) { return other == part || is_inside(part, other); });
+    };
     // Of a network that the view names, what it has of this prefix: the rest belongs to other views.
     const auto add = [&](const Cidr& clients, const char* action) {
-      const auto part = intersection(clients, clause.prefix);
-      const auto holds_part = [&](const Cidr& other) { return other == *part || is_inside(*part, other); };
-      if (part && std::ranges::none_of(clause.excluded, holds_part)) all[*part] = {action, &view};
+      if (const auto part = intersection(clients, clause.prefix); part && !is_of_others(*part))
+        all[*part] = {action, &view};
     };
     add(clause.prefix, view.allowed ? "refuse" : usual);
     for (const Cidr& clients : view.allowed.value_or(std::vector<Cidr>{})) add(clients, usual);
