@@ -7,13 +7,13 @@
 #include "dns/missing_name_server.hpp"
 #include "dns/reply_options.hpp"
 #include "dns/reply_writer.hpp"
+#include "dns/soa.hpp"
 
 namespace hcpnet::dns {
 namespace {
 
 /// What compression pointers reach, so that owners can point to the question.
 constexpr std::size_t kMessageBytes = 0x4000;
-constexpr std::size_t kSoaNumbersBytes = 20;
 constexpr std::uint32_t kSerialOfNobody = 1;
 
 /// The owner without the apex, then a pointer to the apex in the question.
@@ -32,15 +32,6 @@ class ShortOwner {
   std::array<std::uint8_t, Name::kMaxBytes + 2> bytes_;
   std::size_t size_ = 0;
 };
-
-std::uint32_t serial_in(ByteView soa) noexcept {
-  return soa.size() < kSoaNumbersBytes ? 0 : ByteReader(soa.last(kSoaNumbersBytes)).u32();
-}
-
-void put_serial(std::string& soa, std::uint32_t serial) {
-  if (soa.size() < kSoaNumbersBytes) return;
-  ByteWriter({reinterpret_cast<std::uint8_t*>(soa.data() + soa.size() - kSoaNumbersBytes), 4}).u32(serial);
-}
 
 bool is_equal(const RRset& a, const RRset& b) {
   return a.type == b.type && a.ttl == b.ttl && a.owner == b.owner && a.rdata == b.rdata;

@@ -364,17 +364,33 @@ TEST(DnsPolicy, KnowsANameOfItsTargetHoweverItIsWritten) {
   EXPECT_THAT(record(R"(api\.blue.hc.example.com.)"), IsEmpty()) << "the dot is in a label";
 }
 
+TEST(DnsPolicy, PublishesNoMoreOfANameThanAMessageHasRoomFor) {
+  const auto texts = [](int first, int count) {
+    std::string list;
+    for (int i = first; i < first + count; ++i)
+      list += (i == first ? "" : ", ") + std::string("'") + std::to_string(1000 + i) + std::string(196, 'x') + "'";
+    return list;
+  };
+  // Each has 201 bytes of data and 12 beside it: 305 of them fit.
+  const auto records = [&](int first, int second) {
+    return errors_of("DNSPolicy",
+                     "  records: [{name: b.example, type: A, data: [192.0.2.1]}, {name: a.example, type: "
+                     "TXT, data: [" +
+                         texts(0, first) + "]}, {name: A.example., type: TXT, data: [" + texts(295, second) + "]}]\n");
+  };
+  EXPECT_THAT(records(300, 10), IsEmpty()) << "five of them are the same";
+  EXPECT_THAT(records(300, 11), ElementsAre("too-many-items /spec/records/1/data"));
+}
+
 TEST(DnsPolicy, SaysThatRecordsOfOneOwnerAndTypeHaveOneTtl) {
   const auto found = [](const std::string& more) {
     return test::warnings(test::infra_text() + policy("DNSPolicy", "p", "{kind: Infra, name: yard}", more));
   };
   const std::string lists =
       "  records: [{name: a.example, type: TXT, ttlSeconds: 5, data: [x]}, {name: A.example., type: txt, ttlSeconds: "
-      "6, "
-      "data: [y]}, {name: a.example, type: MX, ttlSeconds: 7, data: [10 b.]}]\n"
+      "6, data: [y]}, {name: a.example, type: MX, ttlSeconds: 7, data: [10 b.]}]\n"
       "  views: [{name: v, clientPrefixes: [198.51.100.0/24], records: [{name: a.example, type: TXT, data: [x]}, "
-      "{name: "
-      "a.example, type: TXT, ttlSeconds: 60, data: [y]}]}]\n";
+      "{name: a.example, type: TXT, ttlSeconds: 60, data: [y]}]}]\n";
   EXPECT_THAT(found(lists),
               ElementsAre("ttl-differs /spec/records/1/ttlSeconds", "ttl-differs /spec/views/0/records/1/ttlSeconds"));
   EXPECT_THAT(found("  recordTTLSeconds: 60\n" + lists), ElementsAre("ttl-differs /spec/records/1/ttlSeconds"));
