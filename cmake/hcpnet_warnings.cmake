@@ -9,10 +9,6 @@ target_compile_options(hcpnet_warnings INTERFACE -Wall -Wextra -Wpedantic ${shad
   -Wnon-virtual-dtor -Woverloaded-virtual)
 if(HCPNET_DEVELOPER_MODE)
   target_compile_options(hcpnet_warnings INTERFACE -Werror)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # Asio has an atomic_thread_fence, which GCC's ThreadSanitizer does not model.
-    target_compile_options(hcpnet_warnings INTERFACE -Wno-tsan)
-  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     # libstdc++ 12's stable_sort calls what it has itself marked deprecated; GCC keeps quiet about its own headers.
     target_compile_options(hcpnet_warnings INTERFACE -Wno-deprecated-declarations)

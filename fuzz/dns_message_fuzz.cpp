@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One input as a message, as a query to the responder, and as an upstream's reply to the question it holds.
+// One input as a message, as a query to the responder, and as an upstream's reply to the question it holds, up to what
+// the client gets of it.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/responder.hpp>
 #include <memory>
+#include <span>
+#include <utility>
 
+#include "dns/alias_query.hpp"
 #include "dns/query.hpp"
 #include "dns/stored_reply.hpp"
 #include "dns/upstream_reply.hpp"
@@ -32,6 +36,7 @@ ViewSet make_views() {
                             make_a(name("*.apps.hcp1.example.com"), Ipv4(192, 168, 100, 4), 300),
                             make_a(name("a.b.c.hcp1.example.com"), Ipv4(192, 168, 100, 9), 300),
                             cname("in.hcp1.example.com", "api.hcp1.example.com"),
+                            cname("ext.hcp1.example.com", "target.example.net"),
                             cname("loop1.hcp1.example.com", "loop2.hcp1.example.com"),
                             cname("loop2.hcp1.example.com", "loop1.hcp1.example.com")};
   for (std::uint32_t i = 0; i < 40; ++i) rrsets.push_back(make_a(name("many.hcp1.example.com"), Ipv4(i), 300));
@@ -50,18 +55,56 @@ void read_as_message(ByteView input) {
   require(again && *again == *message);
 }
 
+/// What a server gives respond() to know, with and without all that may be off.
+std::array<QueryContext, 3> contexts(const ViewSet& views, Transport transport) {
+  static const CookieSecrets secrets{{1, 2, 3}, {4, 5, 6}};
+  static const Identity identity{"dns-1", "hcpnet"};
+  QueryContext least{&views[0], transport, false};
+  QueryContext most{&views[0], transport, true};
+  most.client = Ipv4(192, 0, 2, 9);
+  most.now = 1'700'000'000;
+  most.cookies = &secrets;
+  most.identity = &identity;
+  QueryContext stranger = most;
+  stranger.view = nullptr;
+  return {least, most, stranger};
+}
+
+void complete(const AliasQuery& alias, ByteView rest, Transport transport) {
+  static std::array<std::uint8_t, kMaxMessageBytes> buffer;
+  const std::size_t room = transport == Transport::udp ? kMaxUdpBytes : kMaxMessageBytes;
+  const std::size_t size = alias.complete(rest, std::span(buffer).first(room));
+  require(size <= room && parse_message(ByteView(buffer).first(size)).has_value());
+}
+
 void ask(ByteView input, const ViewSet& views, Transport transport) {
   static std::array<std::uint8_t, kMaxMessageBytes> buffer;
-  for (const bool can_forward : {false, true}) {
-    const std::size_t room = transport == Transport::udp ? kMaxUdpBytes : kMaxMessageBytes;
-    const Response response = respond(input, {&views[0], transport, can_forward}, std::span(buffer).first(room));
-    if (response.verdict != Response::Verdict::reply) continue;
-    const auto reply = parse_message(ByteView(buffer).first(response.bytes));
-    require(reply && reply->rcode() == response.rcode && (reply->flags & flag::kResponse) != 0);
+  const std::size_t room = transport == Transport::udp ? kMaxUdpBytes : kMaxMessageBytes;
+  for (const QueryContext& context : contexts(views, transport)) {
+    const Response response = respond(input, context, std::span(buffer).first(room));
+    if (response.verdict == Response::Verdict::drop) continue;
+    if (response.verdict == Response::Verdict::reply) {
+      const auto reply = parse_message(ByteView(buffer).first(response.bytes));
+      require(reply && reply->rcode() == response.rcode && (reply->flags & flag::kResponse) != 0);
+    } else if (response.bytes > 0) {
+      complete(AliasQuery(input, ByteView(buffer).first(response.bytes), transport), input, transport);
+    }
+    const std::size_t less = respond_with_less(input, context, std::span(buffer).first(room));
+    require(parse_message(ByteView(buffer).first(less)).has_value());
   }
 }
 
-void read_as_upstream_reply(ByteView input) {
+/// What the server makes of an upstream's reply that leads into its zones.
+void end_at_own_name(ByteView asked, ByteView reply, const ViewSet& views, Transport transport) {
+  const auto begun = up_to_own_name(reply, views[0]);
+  if (!begun) return;
+  const AliasQuery alias(asked, *begun, transport);
+  static std::array<std::uint8_t, kMaxMessageBytes> rest;
+  const Response response = respond(alias.bytes(), contexts(views, Transport::tcp)[1], rest);
+  complete(alias, ByteView(rest).first(response.bytes), transport);
+}
+
+void read_as_upstream_reply(ByteView input, const ViewSet& views) {
   const auto message = parse_message(input);
   if (!message || message->questions.size() != 1) return;
   Message query;
@@ -72,17 +115,21 @@ void read_as_upstream_reply(ByteView input) {
   Query read;
   if (read_query(asked, read) || read.question.empty()) return;
   const UpstreamQuestion question{query.id, {read.question.begin(), read.question.end()}, false, false, true};
-  const JudgedReply judged = judge_reply(input, question);
+  JudgedReply judged = judge_reply(input, question);
   if (judged.verdict != JudgedReply::Verdict::accepted || static_cast<int>(judged.message.rcode()) > 15 ||
       judged.message.questions.empty())
     return;
-  const auto stored = StoredReply::make(judged.message);
+  if (is_referral(judged.message)) return;
+  if (!keep_what_was_asked(judged.message)) return;
+  require(judged.message.additional.empty());
+  const auto stored = StoredReply::make(std::move(judged.message));
   if (!stored) return;
   static std::array<std::uint8_t, kMaxMessageBytes> buffer;
   for (const Transport transport : {Transport::udp, Transport::tcp}) {
     const std::size_t room = transport == Transport::udp ? kMaxUdpBytes : kMaxMessageBytes;
     const std::size_t size = stored->render(read, transport, 1, std::span(buffer).first(room));
     require(size <= room && parse_message(ByteView(buffer).first(size)).has_value());
+    end_at_own_name(asked, ByteView(buffer).first(size), views, transport);
   }
 }
 
@@ -94,7 +141,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_as_message(input);
   ask(input, views, Transport::udp);
   ask(input, views, Transport::tcp);
-  read_as_upstream_reply(input);
+  read_as_upstream_reply(input, views);
   if (const auto begun = up_to_own_name(input, views[0])) require(parse_message(*begun).value().answers.size() > 0);
   return 0;
 }

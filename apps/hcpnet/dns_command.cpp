@@ -80,6 +80,10 @@ std::optional<std::vector<DnsServerConfig>> dns_from_files(const FileArguments& 
     return std::nullopt;
   }
   print(config->warnings);
+  if (config->dns.empty()) {
+    std::cerr << "hcpnet: the files describe no DNS server\n";
+    return std::nullopt;
+  }
   return std::move(config->dns);
 }
 

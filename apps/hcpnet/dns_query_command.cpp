@@ -133,17 +133,9 @@ dns::Message query_of(const Asked& asked) {
   return query;
 }
 
-Json simulate(const DnsServerConfig& server, const Asked& asked, const IpAddress& client) {
-  const auto simulated = dns::simulate_query(server.config, query_of(asked), client).value();
-  return to_json(server.owner, simulated.view, simulated.reply, simulated.upstreams);
-}
-
-/// The view as a client sees it who is allowed whatever anybody of it is.
-dns::View for_everyone(dns::View view) {
-  view.clients = {parse_cidr("0.0.0.0/0").value()};
-  for (auto* const list : {&view.allowed, &view.forwarding_allowed})
-    if (*list && !(*list)->empty()) list->reset();
-  return view;
+std::vector<dns::SimulatedReply> simulate(const dns::Config& config, const Asked& asked) {
+  if (!asked.from) return dns::simulate_query_of_each_view(config, query_of(asked)).value();
+  return {dns::simulate_query(config, query_of(asked), *asked.from).value()};
 }
 
 /// One answer per server; without an address one per view.
@@ -151,17 +143,9 @@ std::optional<Json> answers_of_files(const Arguments& a, const Asked& asked) {
   const auto source = dns_from_files(a.files);
   if (!source) return std::nullopt;
   Json all = Json::array();
-  for (const DnsServerConfig& server : *source) {
-    if (asked.from) {
-      all.push_back(simulate(server, asked, *asked.from));
-      continue;
-    }
-    for (const dns::View& view : server.config.views) {
-      DnsServerConfig alone = server;
-      alone.config.views = {for_everyone(view)};
-      all.push_back(simulate(alone, asked, IpAddress{}));
-    }
-  }
+  for (const DnsServerConfig& server : *source)
+    for (const dns::SimulatedReply& reply : simulate(server.config, asked))
+      all.push_back(to_json(server.owner, reply.view, reply.reply, reply.upstreams));
   return all;
 }
 

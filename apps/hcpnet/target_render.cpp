@@ -75,11 +75,16 @@ std::string folder_of(const std::string& owner) {
   return folder;
 }
 
+/// Of the files of one server. Without a prefix their names are told from the folder of the configuration itself.
+std::string prefix_in(const TargetArguments& a, const std::string& folder) {
+  return a.file_prefix.empty() || folder.empty() ? a.file_prefix : a.file_prefix + folder + '/';
+}
+
 std::optional<std::vector<RenderedFile>> render_dns(const TargetArguments& a, const DnsServerConfig& server,
                                                     const std::string& folder) {
   dns::RenderOptions options;
   options.any_address = a.any_address;
-  options.file_prefix = a.file_prefix;
+  options.file_prefix = prefix_in(a, folder);
   options.coredns.cache_ttl = server.cache_ttl;
   if (!a.output_dir.empty()) {
     options.previous = previous_files(fs::path(a.output_dir) / folder);
@@ -95,9 +100,9 @@ std::vector<Server> servers_for(const TargetArguments& a, const StackConfig& con
   std::vector<Server> servers;
   if (const auto target = parse_proxy_target(a.target)) {
     for (const ProxyServerConfig& server : config.proxies) {
-      servers.push_back({server.owner, [&a, &server, target](const std::string&) {
+      servers.push_back({server.owner, [&a, &server, target](const std::string& folder) {
                            Diagnostics warnings;
-                           auto files = render_proxy(server, *target, {a.any_address, a.file_prefix}, warnings);
+                           auto files = render_proxy(server, *target, {a.any_address, prefix_in(a, folder)}, warnings);
                            print(warnings);
                            return files;
                          }});

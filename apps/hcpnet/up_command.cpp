@@ -8,6 +8,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <hcpnet/stack.hpp>
 #include <iostream>
 #include <memory>
@@ -149,11 +150,14 @@ class Service {
     wait_for_second_signal();
   }
 
-  /// While tunnels drain another one means: now. There is nothing left that could reload.
+  /// While tunnels drain another one means: now, within a second. A thread that waits for a file would hold up the end
+  /// for as long as the file does not come. There is nothing left that could reload.
   void wait_for_second_signal() {
     signals_.async_wait([this](boost::system::error_code ec, int signal) {
       if (ec) return;
       if (signal == SIGHUP) return wait_for_second_signal();
+      std::signal(SIGALRM, [](int) { std::_Exit(kGood); });
+      ::alarm(1);
       io_.stop();
     });
   }

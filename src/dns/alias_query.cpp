@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <hcpnet/dns/message.hpp>
-#include <iterator>
 
 namespace hcpnet::dns {
 
@@ -24,7 +23,11 @@ AliasQuery::AliasQuery(ByteView query, ByteView aliases, Transport transport)
 std::size_t AliasQuery::complete(ByteView reply, std::span<std::uint8_t> out) const {
   Message whole = parse_message(aliases_).value();
   if (auto rest = parse_message(reply)) {
-    std::ranges::move(rest->answers, std::back_inserter(whole.answers));
+    for (Record& record : rest->answers) {
+      // A chain that has come round leads through an alias of ours once more.
+      const bool is_known = record.type == Type::cname && std::ranges::find(whole.answers, record) != whole.answers.end();
+      if (!is_known) whole.answers.push_back(std::move(record));
+    }
     whole.authority = std::move(rest->authority);
     whole.flags = static_cast<std::uint16_t>((whole.flags & ~flag::kRcode) | (rest->flags & flag::kRcode));
   }
@@ -38,12 +41,22 @@ std::size_t AliasQuery::complete(ByteView reply, std::span<std::uint8_t> out) co
     std::ranges::copy(*bytes, out.begin());
     return bytes->size();
   }
-  std::ranges::copy(aliases_, out.begin());
+  const std::vector<std::uint8_t> alone = aliases_within(room);
+  std::ranges::copy(alone, out.begin());
   if (max_bytes_ == kMaxMessageBytes)
     out[3] |= static_cast<std::uint8_t>(Rcode::servfail);  // over TCP there is nothing larger to ask for
   else
     out[2] |= flag::kTruncated >> 8;
-  return aliases_.size();
+  return alone.size();
+}
+
+/// An upstream's aliases may need more room in their order than in the one that they came in: not every name is
+/// remembered for compression.
+std::vector<std::uint8_t> AliasQuery::aliases_within(std::size_t room) const {
+  if (aliases_.size() <= room) return aliases_;
+  Message empty = parse_message(aliases_).value();
+  empty.answers.clear();
+  return encode_message(empty).value();
 }
 
 }  // namespace hcpnet::dns

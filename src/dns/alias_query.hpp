@@ -23,11 +23,14 @@ class AliasQuery {
   /// The question for the target, as the client would ask it.
   [[nodiscard]] ByteView bytes() const noexcept { return question_; }
   [[nodiscard]] const Query& query() const noexcept { return query_; }
-  /// Writes our aliases and what an upstream said of their target; returns the size. The aliases alone, with TC, where
-  /// that is more than the client takes (RFC 2181 section 9), or SERVFAIL where no client could.
+  /// Writes our aliases and what an upstream said of their target; returns the size. The aliases alone, or not even
+  /// they, with TC where that is more than the client takes (RFC 2181 section 9), or SERVFAIL where no client could.
+  /// `out` has room for kMinUdpBytes.
   [[nodiscard]] std::size_t complete(ByteView reply, std::span<std::uint8_t> out) const;
 
  private:
+  [[nodiscard]] std::vector<std::uint8_t> aliases_within(std::size_t room) const;
+
   std::size_t max_bytes_ = 0;
   std::vector<std::uint8_t> aliases_;
   std::vector<std::uint8_t> question_;

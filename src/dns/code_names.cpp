@@ -33,14 +33,6 @@ constexpr NamedType kTypes[] = {
     {Type::caa, "CAA"}};
 static_assert(std::ranges::is_sorted(kTypes, {}, &NamedType::type));
 
-char upper(char c) noexcept {
-  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c;
-}
-
-bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
-  return std::ranges::equal(a, b, {}, upper, upper);
-}
-
 }  // namespace
 
 std::string to_string(Rcode rcode) {

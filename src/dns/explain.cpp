@@ -86,6 +86,14 @@ std::vector<std::string> upstreams_for(const Forwarding& forwarding, const Name&
   return texts;
 }
 
+/// The view, with everybody for a client whom it allows what it allows anybody.
+View for_everyone(View view) {
+  view.clients = {Cidr(Ipv4{}, 0)};
+  for (auto* const list : {&view.allowed, &view.forwarding_allowed})
+    if (*list && !(*list)->empty()) list->reset();
+  return view;
+}
+
 }  // namespace
 
 std::string_view to_string(AnswerRule rule) noexcept {
@@ -167,6 +175,18 @@ Result<SimulatedReply> simulate_query(const Config& config, const Message& query
   response.bytes = respond_with_error(*bytes, Rcode::refused, context, out);
   simulated.reply = parse_message(ByteView(out).first(response.bytes)).value();
   return simulated;
+}
+
+Result<std::vector<SimulatedReply>> simulate_query_of_each_view(const Config& config, const Message& query) {
+  std::vector<SimulatedReply> all;
+  Config alone = config;
+  for (const View& view : config.views) {
+    alone.views = {for_everyone(view)};
+    auto simulated = simulate_query(alone, query, Ipv4{});
+    if (!simulated) return simulated.error();
+    all.push_back(std::move(*simulated));
+  }
+  return all;
 }
 
 }  // namespace hcpnet::dns

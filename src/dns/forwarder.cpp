@@ -33,6 +33,10 @@ void UpstreamWatch::on_answer(const Endpoint& upstream, runtime::TimerQueue::Tim
   }
 }
 
+void UpstreamWatch::forget(const std::function<bool(const Endpoint&)>& is_gone) {
+  std::erase_if(states_, [&](const auto& known) { return is_gone(known.first); });
+}
+
 Forwarder::Forwarder(boost::asio::any_io_executor executor, std::shared_ptr<runtime::TimerQueue> timers,
                      Forwarding forwarding, ForwarderOptions options, std::shared_ptr<ForwarderCounters> counters)
     : timers_(std::move(timers)),
@@ -46,15 +50,23 @@ Forwarder::Forwarder(boost::asio::any_io_executor executor, std::shared_ptr<runt
   context_->executor = std::move(executor);
   context_->timers = timers_;
   context_->on_foreign_reply = [shared = counters_] { ++shared->foreign_replies; };
-  // Else each change of upstreams would leave its counters behind.
-  if (!forwarding_.resolv_conf)
-    std::erase_if(counters_->replies, [&](const auto& counted) { return !is_configured(counted.first); });
+  look_at_resolv_conf();
+  forget_others();
 }
 
-bool Forwarder::is_configured(const Endpoint& upstream) const noexcept {
-  const auto has = [&](const std::vector<Endpoint>& all) { return std::ranges::find(all, upstream) != all.end(); };
-  return has(forwarding_.upstreams) ||
+bool Forwarder::is_upstream(const Endpoint& endpoint) const noexcept {
+  const auto has = [&](const std::vector<Endpoint>& all) { return std::ranges::find(all, endpoint) != all.end(); };
+  return has(forwarding_.upstreams) || has(name_servers_) ||
          std::ranges::any_of(forwarding_.zones, [&](const ZoneForwarding& zone) { return has(zone.upstreams); });
+}
+
+/// Else each change of upstreams would leave its counters behind.
+void Forwarder::forget_others() {
+  const auto is_gone = [&](const auto& known) { return !is_upstream(known.first); };
+  std::erase_if(counters_->replies, is_gone);
+  std::erase_if(counters_->times, is_gone);
+  std::erase_if(plain_case_until_, is_gone);
+  counters_->upstreams.forget([&](const Endpoint& upstream) { return !is_upstream(upstream); });
 }
 
 std::size_t Forwarder::answer_from_cache(const Query& query, Transport transport, std::span<std::uint8_t> out) {
@@ -95,17 +107,21 @@ std::size_t Forwarder::ask(ByteView bytes, const Query& query, Transport transpo
   std::string key = make_cache_key(query);
   if (const auto found = pending_.find(key); found != pending_.end()) {
     ++counters_->coalesced;
-    found->second->waiters.push_back(std::move(waiter));
-    return 0;
+    add_waiter(found->second, std::move(waiter));
+  } else {
+    add_waiter(begin(query, std::move(key)), std::move(waiter));
   }
-  const PendingPtr pending = begin(query, std::move(key));
+  return 0;
+}
+
+void Forwarder::add_waiter(const PendingPtr& pending, Waiter waiter) {
   pending->waiters.push_back(std::move(waiter));
+  if (pending->waiters.size() > 1) return;  // the first, who may have joined a prefetch, decides how long they wait
   const ReplyCache::Entry* entry = cache_.find(pending->key, timers_->now());
-  if (entry == nullptr || !entry->reply) return 0;
+  if (entry == nullptr || !entry->reply) return;
   pending->stale_timer = timers_->after(kStaleAfter, [weak = weak_from_this(), pending] {
     if (const auto self = weak.lock()) self->on_stale_timer(pending);
   });
-  return 0;
 }
 
 /// The question stays in flight, for the cache; who asks the same meanwhile gets the stale answer at once.
@@ -137,16 +153,32 @@ Forwarder::PendingPtr Forwarder::begin(const Query& query, std::string key) {
   return pending;
 }
 
+/// No more often than the file itself is looked at: which addresses are our own is for the system to say, and its list
+/// may be long.
+void Forwarder::look_at_resolv_conf() {
+  const runtime::TimerQueue::Time now = timers_->now();
+  if (!forwarding_.resolv_conf || (looked_at_ && now < *looked_at_ + ResolvConfFile::kCheckInterval)) return;
+  looked_at_ = now;
+  std::vector<Endpoint> others;
+  own_name_servers_ = 0;
+  for (const Endpoint& server : resolv_conf_.servers(now)) {
+    if (options_.is_own_listener && options_.is_own_listener(server))
+      ++own_name_servers_;
+    else
+      others.push_back(server);
+  }
+  if (others == name_servers_) return;
+  name_servers_ = std::move(others);
+  forget_others();
+}
+
 /// The configured ones, then those of resolv.conf, each once.
 std::vector<Endpoint> Forwarder::general_upstreams() {
+  look_at_resolv_conf();
+  counters_->own_upstreams += own_name_servers_;
   std::vector<Endpoint> upstreams = forwarding_.upstreams;
-  if (!forwarding_.resolv_conf) return upstreams;
-  for (const Endpoint& server : resolv_conf_.servers(timers_->now())) {
-    if (options_.is_own_listener && options_.is_own_listener(server))
-      ++counters_->own_upstreams;
-    else if (std::ranges::find(upstreams, server) == upstreams.end())
-      upstreams.push_back(server);
-  }
+  for (const Endpoint& server : name_servers_)
+    if (std::ranges::find(upstreams, server) == upstreams.end()) upstreams.push_back(server);
   return upstreams;
 }
 
@@ -181,8 +213,8 @@ void Forwarder::suspect(const Endpoint& upstream) {
 void Forwarder::probe(const Endpoint& upstream) {
   const auto known = suspects_.find(upstream);
   if (is_stopped_ || known == suspects_.end()) return;
-  const std::vector<Endpoint> general = general_upstreams();
-  if (!is_configured(upstream) && std::ranges::find(general, upstream) == general.end()) {
+  look_at_resolv_conf();
+  if (!is_upstream(upstream)) {
     suspects_.erase(known);  // resolv.conf has changed
     return;
   }
@@ -216,7 +248,6 @@ void Forwarder::mix_case(UpstreamQuestion& question, const Endpoint& upstream) {
   if (plain != plain_case_until_.end() && plain->second <= timers_->now()) plain_case_until_.erase(plain);
   if (!forwarding_.mix_case) return;
   question.is_mixed_case = !plain_case_until_.contains(upstream);
-  constexpr std::size_t kTypeAndClassBytes = 4;
   constexpr std::uint8_t kCaseBit = 0x20;
   const std::size_t name_bytes = question.question.size() - kTypeAndClassBytes;
   std::uint64_t coins = 0;
@@ -230,8 +261,13 @@ void Forwarder::mix_case(UpstreamQuestion& question, const Endpoint& upstream) {
 }
 
 void Forwarder::ask_next(const PendingPtr& pending) {
-  if (pending->next == pending->upstreams.size() || timers_->now() >= pending->deadline) return give_up(pending);
-  const Endpoint upstream = pending->upstreams[pending->next++];
+  if (pending->next == pending->upstreams.size()) return give_up(pending);
+  pending->question.has_edns = true;  // which the one before may not have known
+  ask_upstream(pending, pending->upstreams[pending->next++]);
+}
+
+void Forwarder::ask_upstream(const PendingPtr& pending, const Endpoint& upstream) {
+  if (timers_->now() >= pending->deadline) return give_up(pending);
   pending->question.id = random_.u16();
   mix_case(pending->question, upstream);
   ++counters_->forwarded;
@@ -260,10 +296,7 @@ void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, R
   if (pending->exchange && pending->exchange->has_changed_case() && pending->question.is_mixed_case) {
     ++counters_->case_changed;
     plain_case_until_[upstream] = timers_->now() + kPlainCase;
-    if (!result) {
-      --pending->next;
-      return ask_next(pending);
-    }
+    if (!result) return ask_upstream(pending, upstream);
   }
   if (!result) {
     const error_code reason = result.error();
@@ -283,8 +316,7 @@ void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, R
   if (rcode == Rcode::noerror || rcode == Rcode::nxdomain) return accept(pending, std::move(*result));
   if (rcode == Rcode::formerr && pending->question.has_edns && !result->edns) {
     pending->question.has_edns = false;  // RFC 6891 section 7: it may be older than EDNS
-    --pending->next;
-    return ask_next(pending);
+    return ask_upstream(pending, upstream);
   }
   ask_next(pending);
 }
@@ -292,7 +324,7 @@ void Forwarder::on_result(const PendingPtr& pending, const Endpoint& upstream, R
 void Forwarder::accept(const PendingPtr& pending, Message message) {
   const TtlBounds bounds{static_cast<std::uint32_t>(forwarding_.min_ttl.count()),
                          static_cast<std::uint32_t>(forwarding_.max_ttl.count())};
-  keep_what_was_asked(message);
+  if (!keep_what_was_asked(message)) return ask_next(pending);
   auto made = StoredReply::make(std::move(message), bounds);
   if (!made) return ask_next(pending);
   const auto reply = std::make_shared<const StoredReply>(std::move(*made));

@@ -44,6 +44,8 @@ class UpstreamWatch {
 
   void on_failure(const Endpoint& upstream, const error_code& reason, runtime::TimerQueue::Time now, const Logger& log);
   void on_answer(const Endpoint& upstream, runtime::TimerQueue::Time now, const Logger& log);
+  /// Makes room: these are asked no more.
+  void forget(const std::function<bool(const Endpoint&)>& is_gone);
 
  private:
   struct State {
@@ -134,8 +136,10 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
     std::shared_ptr<UpstreamExchange> probe;
   };
 
-  /// Not just in resolv.conf.
-  bool is_configured(const Endpoint& upstream) const noexcept;
+  /// Of some name.
+  bool is_upstream(const Endpoint& endpoint) const noexcept;
+  void forget_others();
+  void look_at_resolv_conf();
   std::vector<Endpoint> general_upstreams();
   std::vector<Endpoint> upstreams_for(const FoldedName& name);
   void order(std::vector<Endpoint>& upstreams);
@@ -144,11 +148,13 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
   void probe(const Endpoint& upstream);
   void on_probed(const Endpoint& upstream, const Result<Message>& result);
   PendingPtr begin(const Query& query, std::string key);
+  void add_waiter(const PendingPtr& pending, Waiter waiter);
   void prefetch_if_popular(const Query& query, const std::string& key, ReplyCache::Entry& entry);
   void mix_case(UpstreamQuestion& question, const Endpoint& upstream);
   void on_stale_timer(const PendingPtr& pending);
   void note_reply(const Endpoint& upstream, const Result<Message>& result, std::chrono::nanoseconds time);
   void ask_next(const PendingPtr& pending);
+  void ask_upstream(const PendingPtr& pending, const Endpoint& upstream);
   void on_result(const PendingPtr& pending, const Endpoint& upstream, Result<Message> result);
   void accept(const PendingPtr& pending, Message reply);
   void give_up(const PendingPtr& pending);
@@ -165,6 +171,9 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
   RandomSource random_;
   ReplyCache cache_;
   ResolvConfFile resolv_conf_;
+  std::optional<runtime::TimerQueue::Time> looked_at_;  ///< resolv.conf
+  std::vector<Endpoint> name_servers_;                  ///< of resolv.conf, without our own listeners
+  std::uint64_t own_name_servers_ = 0;                  ///< how many those are
   std::map<Endpoint, Suspect> suspects_;
   std::map<Endpoint, runtime::TimerQueue::Time> plain_case_until_;
   std::size_t next_turn_ = 0;  ///< of round robin

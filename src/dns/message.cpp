@@ -8,8 +8,6 @@
 namespace hcpnet::dns {
 namespace {
 
-constexpr std::uint16_t kDnssecOk = 0x8000;
-
 std::optional<Name> read_name(ByteView message, ByteReader& reader) {
   std::string wire;
   if (!reader.ok() || !append_name(message, reader, wire)) return std::nullopt;

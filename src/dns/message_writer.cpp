@@ -40,7 +40,6 @@ std::size_t MessageWriter::record(const Record& record) noexcept {
 }
 
 void MessageWriter::edns(const Edns& edns, std::uint8_t extended_rcode) noexcept {
-  constexpr std::uint16_t kDnssecOk = 0x8000;
   out_.u8(0);
   out_.u16(static_cast<std::uint16_t>(Type::opt));
   out_.u16(edns.udp_bytes);

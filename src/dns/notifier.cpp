@@ -31,11 +31,11 @@ std::vector<std::uint8_t> notification(std::uint16_t id, const Zone& zone) {
 }  // namespace
 
 struct Notifier::Pending {
-  explicit Pending(const asio::any_io_executor& executor) : socket(executor) {}
+  Pending(const asio::any_io_executor& executor, Key of, Notice told)
+      : key(std::move(of)), notice(std::move(told)), socket(executor) {}
 
   Key key;
-  std::uint16_t id = 0;
-  std::vector<std::uint8_t> message;
+  Notice notice;
   udp::socket socket;
   std::array<std::uint8_t, 512> reply{};
   runtime::TimerQueue::Id timer{};
@@ -45,16 +45,27 @@ struct Notifier::Pending {
 void Notifier::notify(const Endpoint& secondary, const std::optional<IpAddress>& from, const Zone& zone) {
   const Key key{secondary, zone.apex()};
   if (const auto known = pending_.find(key); known != pending_.end()) finish(PendingPtr(known->second));
-  if (pending_.size() >= kMaxPending) {
+  if (waiting_.size() >= kMaxWaiting && !waiting_.contains(key)) {
     ++counters_.limited;
     return;
   }
-  const auto pending = std::make_shared<Pending>(executor_);
-  pending->key = key;
-  pending->id = random_.u16();
-  pending->message = notification(pending->id, zone);
+  const std::uint16_t id = random_.u16();
+  waiting_.insert_or_assign(key, Notice{from, id, notification(id, zone)});
+  go_on();
+}
+
+void Notifier::go_on() {
+  while (pending_.size() < kMaxPending && !waiting_.empty()) {
+    auto next = waiting_.extract(waiting_.begin());
+    start(next.key(), std::move(next.mapped()));
+  }
+}
+
+void Notifier::start(const Key& key, Notice notice) {
+  const auto pending = std::make_shared<Pending>(executor_, key, std::move(notice));
+  const std::optional<IpAddress>& from = pending->notice.from;
   error_code ec;
-  const udp::endpoint to(to_asio(secondary.address), secondary.port);
+  const udp::endpoint to(to_asio(key.first.address), key.first.port);
   pending->socket.open(to.protocol(), ec);
   if (!ec && from) pending->socket.bind({to_asio(*from), 0}, ec);
   if (!ec) pending->socket.connect(to, ec);  // only its replies are then received
@@ -74,7 +85,7 @@ void Notifier::send(const PendingPtr& pending) {
   }
   ++counters_.sent;
   error_code ignored;  // a refusal may be of the moment: the next attempt tells
-  pending->socket.send(asio::buffer(pending->message), 0, ignored);
+  pending->socket.send(asio::buffer(pending->notice.message), 0, ignored);
   pending->timer = timers_->after(kFirstWait * (1 << pending->attempt++),
                                   [weak = weak_from_this(), watched = std::weak_ptr(pending)] {
                                     const auto self = weak.lock();
@@ -99,7 +110,7 @@ void Notifier::on_reply(const PendingPtr& pending, ByteView bytes) {
   const std::uint16_t id = reader.u16();
   const std::uint16_t flags = reader.u16();
   const bool is_ours =
-      reader.ok() && id == pending->id && (flags & flag::kResponse) != 0 && (flags & flag::kOpcode) == kOpcodeNotify;
+      reader.ok() && id == pending->notice.id && (flags & flag::kResponse) != 0 && (flags & flag::kOpcode) == kOpcodeNotify;
   if (!is_ours) return receive(pending);
   ++((flags & flag::kRcode) == 0 ? counters_.acknowledged : counters_.failed);
   finish(pending);
@@ -111,9 +122,11 @@ void Notifier::finish(const PendingPtr& pending) {
   pending->socket.close(ignored);
   const auto known = pending_.find(pending->key);
   if (known != pending_.end() && known->second == pending) pending_.erase(known);
+  go_on();
 }
 
 void Notifier::stop() {
+  waiting_.clear();
   while (!pending_.empty()) finish(PendingPtr(pending_.begin()->second));
 }
 

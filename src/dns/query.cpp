@@ -6,8 +6,6 @@
 namespace hcpnet::dns {
 namespace {
 
-constexpr std::uint32_t kDnssecOk = 0x8000;
-
 struct Counts {
   std::uint16_t questions;
   std::uint16_t answers;
@@ -44,14 +42,15 @@ bool read_additional(ByteReader& reader, Query& query) noexcept {
     return false;
   }
   query.has_edns = true;
-  if (!read_options(rdata, query)) {
-    query.format_error = FormatError::option;
-    return false;
-  }
   query.dnssec_ok = (ttl & kDnssecOk) != 0;
   query.udp_bytes = std::max(udp_bytes, kMinUdpBytes);
-  if ((ttl >> 16 & 0xff) != 0) query.verdict = Rcode::badvers;
-  return true;
+  if ((ttl >> 16 & 0xff) != 0) {
+    query.verdict = Rcode::badvers;  // RFC 6891 section 6.1.3, whatever options look like in that version
+    return true;
+  }
+  if (read_options(rdata, query)) return true;
+  query.format_error = FormatError::option;
+  return false;
 }
 
 bool skip_records(ByteReader& reader, std::uint32_t count, Query& query) noexcept {
@@ -68,7 +67,6 @@ bool skip_records(ByteReader& reader, std::uint32_t count, Query& query) noexcep
 }
 
 bool read_question(ByteReader& reader, Query& query) noexcept {
-  constexpr std::size_t kTypeAndClassBytes = 4;
   const ByteView from = reader.rest();
   // Nothing stands before the first name that a pointer could lead to, so it is in plain form.
   const std::size_t name_bytes = query.name.read(from);
@@ -91,7 +89,7 @@ bool read_sections(ByteReader& reader, const Counts& counts, Query& query) noexc
   query.format_error = FormatError::trailing_bytes;
   if (!reader.at_end()) return false;
   query.format_error = FormatError::question;
-  if (counts.questions == 0 && query.cookie.empty()) return false;
+  if (counts.questions == 0 && query.cookie.empty() && query.verdict == Rcode::noerror) return false;
   query.format_error = FormatError::none;
   return true;
 }
@@ -119,6 +117,8 @@ std::optional<DropReason> read_query(ByteView bytes, Query& query) noexcept {
   const bool is_query = (query.flags & flag::kOpcode) == 0;  // the sections of others mean something else
   if (!is_query || !is_sound) {
     query.verdict = is_query ? Rcode::formerr : Rcode::notimp;
+    query.type = {};
+    query.qclass = 0;
     query.question = {};  // has_edns stays: who speaks EDNS is answered in it (RFC 6891 section 6.1.1)
     query.cookie = {};
     query.asks_nsid = false;

@@ -16,7 +16,7 @@ namespace hcpnet::dns {
 struct Query {
   std::uint16_t id = 0;
   std::uint16_t flags = 0;
-  Type type = Type::a;
+  Type type{};  ///< 0 like the class when `question` is empty
   std::uint16_t qclass = 0;
   ByteView question;  ///< name, type and class as sent; empty when it could not be read, or a cookie alone is asked for
   FoldedName name;    ///< set when `question` is not empty

@@ -23,13 +23,9 @@ constexpr Type kOwnForms[] = {Type::a,     Type::ns,   Type::cname, Type::soa,  
                               Type::naptr, Type::kx,   Type::ds,    Type::sshfp, Type::tlsa, Type::smimea,
                               Type::cds,   Type::svcb, Type::https, Type::spf,   Type::uri,  Type::caa};
 
-char upper(char c) noexcept {
-  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c;
-}
-
 std::optional<std::uint8_t> hex_digit(char c) noexcept {
   if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
-  if (upper(c) >= 'A' && upper(c) <= 'F') return static_cast<std::uint8_t>(upper(c) - 'A' + 10);
+  if (to_upper(c) >= 'A' && to_upper(c) <= 'F') return static_cast<std::uint8_t>(to_upper(c) - 'A' + 10);
   return std::nullopt;
 }
 
@@ -48,10 +44,11 @@ std::optional<std::string> bytes_of_hex(std::span<const ZoneToken> tokens) {
   return bytes;
 }
 
-/// Reads field after field; after the first mistake the rest changes nothing.
+/// Reads field after field; after the first mistake the rest changes nothing. A name that lacks its origin is reported
+/// like a mistake, but the fields after it are read too.
 class Fields {
  public:
-  Fields(std::span<const ZoneToken> tokens, const Name& origin) noexcept : tokens_(tokens), origin_(origin) {}
+  Fields(std::span<const ZoneToken> tokens, const Name* origin) noexcept : tokens_(tokens), origin_(origin) {}
 
   Fields& u8() { return number(1, "a number from 0 to 255"); }
   Fields& u16() { return number(2, "a number from 0 to 65535"); }
@@ -67,7 +64,9 @@ class Fields {
     const ZoneToken* token = next("a domain name");
     if (!token) return *this;
     const auto name = parse_zone_name(*token, origin_);
-    return name ? append(as_text(name->wire())) : fail("a domain name");
+    if (!name) return fail("a domain name");
+    if (origin_ == nullptr && is_relative(*token)) problems_.push_back({at_ - 1, {}, true});
+    return append(as_text(name->wire()));
   }
   Fields& string() {
     static constexpr const char* kExpected = "a character string of at most 255 bytes";
@@ -79,25 +78,22 @@ class Fields {
   }
   Fields& strings() {
     do string();
-    while (!problem_ && at_ < tokens_.size());
+    while (!has_failed_ && at_ < tokens_.size());
     return *this;
   }
   Fields& tag() {
     static constexpr const char* kExpected = "a tag of letters and digits";
     const ZoneToken* token = next(kExpected);
     if (!token) return *this;
-    const auto is_letter = [](char c) { return (c >= '0' && c <= '9') || (upper(c) >= 'A' && upper(c) <= 'Z'); };
+    const auto is_letter = [](char c) { return (c >= '0' && c <= '9') || (to_upper(c) >= 'A' && to_upper(c) <= 'Z'); };
     if (token->text.empty() || token->text.size() > kMaxStringBytes || !std::ranges::all_of(token->text, is_letter))
       return fail(kExpected);
     return append(static_cast<std::uint32_t>(token->text.size()), 1).append(token->text);
   }
   Fields& svc_params() {
-    if (problem_) return *this;
+    if (has_failed_) return *this;
     const auto params = parse_svc_params(tokens_.subspan(at_));
-    if (!params) {
-      problem_ = RdataProblem{at_, "parameters of a service (RFC 9460)"};
-      return *this;
-    }
+    if (!params) return fail_at(at_, "parameters of a service (RFC 9460)");
     at_ = tokens_.size();
     return append(*params);
   }
@@ -137,17 +133,17 @@ class Fields {
   }
 
   [[nodiscard]] ParsedRdata done() {
-    if (!problem_ && at_ < tokens_.size()) problem_ = RdataProblem{at_, "nothing more"};
-    if (!problem_ && wire_.size() > kMaxRdataBytes) problem_ = RdataProblem{0, "at most 65535 bytes"};
-    if (problem_) return *problem_;
+    if (!has_failed_ && at_ < tokens_.size()) fail_at(at_, "nothing more");
+    if (!has_failed_ && wire_.size() > kMaxRdataBytes) fail_at(0, "at most 65535 bytes");
+    if (!problems_.empty()) return std::move(problems_);
     return std::move(wire_);
   }
 
  private:
   const ZoneToken* next(const char* expected) {
-    if (problem_) return nullptr;
+    if (has_failed_) return nullptr;
     if (at_ < tokens_.size()) return &tokens_[at_++];
-    problem_ = RdataProblem{at_, expected};
+    fail_at(at_, expected);
     return nullptr;
   }
   Fields& number(int bytes, const char* expected) {
@@ -164,16 +160,19 @@ class Fields {
     wire_ += bytes;
     return *this;
   }
-  Fields& fail(const char* expected) {
-    problem_ = RdataProblem{at_ - 1, expected};
+  Fields& fail(const char* expected) { return fail_at(at_ - 1, expected); }
+  Fields& fail_at(std::size_t token, const char* expected) {
+    problems_.push_back({token, expected, false});
+    has_failed_ = true;
     return *this;
   }
 
   std::span<const ZoneToken> tokens_;
-  const Name& origin_;
+  const Name* origin_;
   std::size_t at_ = 0;
   std::string wire_;
-  std::optional<RdataProblem> problem_;
+  bool has_failed_ = false;
+  std::vector<RdataProblem> problems_;
 };
 
 /// Ends in a dot that is not escaped: an odd number of backslashes would make it a character of the label.
@@ -191,15 +190,18 @@ bool fits_layout(Type type, const std::string& wire) {
   return expand_rdata(as_bytes(wire), ByteReader(as_bytes(wire)), type) == wire;
 }
 
+ParsedRdata wrong(std::size_t token, std::string expected) {
+  return std::vector{RdataProblem{token, std::move(expected), false}};
+}
+
 /// RFC 3597 section 5: \# LENGTH HEX, where the digits may be cut into words anywhere.
 ParsedRdata parse_generic(Type type, std::span<const ZoneToken> tokens) {
   const auto length = tokens.size() < 2 ? std::nullopt : parse_number(tokens[1].text, kMaxRdataBytes);
-  if (!length) return RdataProblem{1, "the length of the data"};
+  if (!length) return wrong(1, "the length of the data");
   auto wire = bytes_of_hex(tokens.subspan(2));
-  if (!wire || wire->size() != *length)
-    return RdataProblem{2, std::to_string(*length) + " bytes as hexadecimal digits"};
+  if (!wire || wire->size() != *length) return wrong(2, std::to_string(*length) + " bytes as hexadecimal digits");
   if (has_own_form(type) ? rdata_in_own_form(type, *wire).empty() : !fits_layout(type, *wire))
-    return RdataProblem{2, "data of type " + to_string(type)};
+    return wrong(2, "data of type " + to_string(type));
   return std::move(*wire);
 }
 
@@ -209,7 +211,7 @@ bool has_own_form(Type type) noexcept {
   return std::ranges::find(kOwnForms, type) != std::end(kOwnForms);
 }
 
-ParsedRdata parse_rdata_tokens(Type type, std::span<const ZoneToken> tokens, const Name& origin) {
+ParsedRdata parse_rdata_tokens(Type type, std::span<const ZoneToken> tokens, const Name* origin) {
   if (!tokens.empty() && !tokens.front().is_quoted && tokens.front().text == "\\#") return parse_generic(type, tokens);
   Fields fields(tokens, origin);
   switch (type) {
@@ -254,7 +256,7 @@ ParsedRdata parse_rdata_tokens(Type type, std::span<const ZoneToken> tokens, con
     case Type::smimea:
       return fields.u8().u8().u8().hex().done();
     default:
-      return RdataProblem{0, "the generic form \\# LENGTH HEX, the only one known here for type " + to_string(type)};
+      return wrong(0, "the generic form \\# LENGTH HEX, the only one known here for type " + to_string(type));
   }
 }
 
@@ -262,19 +264,23 @@ Result<std::string> parse_rdata(Type type, std::string_view text, const Name& or
   ZoneLexer lexer(text, text.size());
   ZoneEntry entry;
   if (!lexer.next(entry) || entry.problem) return Errc::bad_rdata;
-  auto parsed = parse_rdata_tokens(type, entry.tokens, origin);
+  auto parsed = parse_rdata_tokens(type, entry.tokens, &origin);
   if (!parsed || lexer.next(entry)) return Errc::bad_rdata;
   return std::move(*parsed);
 }
 
-Result<Name> parse_zone_name(const ZoneToken& token, const Name& origin) {
+bool is_relative(const ZoneToken& token) noexcept {
+  return !is_absolute(token.text);
+}
+
+Result<Name> parse_zone_name(const ZoneToken& token, const Name* origin) {
   if (token.is_quoted) return Errc::bad_name;
-  if (token.text == "@") return origin;
+  if (token.text == "@") return origin != nullptr ? *origin : Name();
   auto name = parse_name(token.text);
-  if (!name || is_absolute(token.text)) return name;
+  if (!name || origin == nullptr || !is_relative(token)) return name;
   std::string wire(as_text(name->wire()));
   wire.pop_back();
-  return make_name(wire.append(as_text(origin.wire())));
+  return make_name(wire.append(as_text(origin->wire())));
 }
 
 std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t max) {
@@ -296,7 +302,7 @@ std::optional<std::uint32_t> parse_ttl(std::string_view text) {
     if (text.empty()) {
       if (sum != 0) return std::nullopt;  // "1h30": thirty of what?
     } else {
-      switch (upper(text.front())) {
+      switch (to_upper(text.front())) {
         case 'S':
           break;
         case 'M':

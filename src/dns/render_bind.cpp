@@ -59,6 +59,7 @@ std::string forwarders(const std::vector<Endpoint>& upstreams) {
 
 std::string clients(const std::optional<std::vector<Cidr>>& allowed) {
   if (!allowed) return " any;";
+  if (allowed->empty()) return " none;";
   std::string text;
   for (const Cidr& client : *allowed) text += ' ' + client.to_string() + ';';
   return text;
@@ -69,33 +70,42 @@ std::string conduct(const Config& config, const View& view) {
   if (view.allowed) text += "    allow-query {" + clients(view.allowed) + " };\n";
   const std::vector<Endpoint> upstreams = upstreams_of(config.forwarding);
   if (!is_forwarding(config, view) || upstreams.empty()) return text + "    recursion no;\n";
-  text += "    recursion yes;\n    allow-recursion {" + clients(view.forwarding_allowed) + " };\n    " +
+  // allow-query is about the zones alone. Who may ask for more may look into the cache too, and nobody else.
+  text += "    recursion yes;\n    allow-recursion {" + clients(forwarded_clients(view)) + " };\n    " +
           forwarders(upstreams) + '\n';
-  for (const ZoneForwarding* zone : forward_zones(config.forwarding))
+  for (const ZoneForwarding* zone : forward_zones(config.forwarding, view))
     text += "    zone \"" + without_dot(zone->zone) + "\" { type forward; " + forwarders(zone->upstreams) + " };\n";
   return text;
+}
+
+std::string zone_statement(Job& job, const View& view, const Zone& zone) {
+  // The names are ours to choose: an address may well belong to a name with an underscore.
+  std::string text = "    zone \"" + without_dot(zone.apex()) + "\" { type primary; check-names ignore; ";
+  // Else what is below a zone cut would be asked of the view's forwarders, and not of its own name servers.
+  if (std::ranges::any_of(zone.rrsets(), [&](const RRset& set) { return is_delegation(zone, set); }))
+    text += "forwarders { }; ";
+  return text + "file \"" + job.add_zone_file(view, zone) + "\"; };\n";
 }
 
 }  // namespace
 
 void bind(Job& job) {
   if (!require_available(job) || !require_plain_apexes(job)) return;
-  if (job.config.forwarding.resolv_conf)
+  if (job.config.forwarding.resolv_conf && is_forwarding(job.config))
     job.warn("no-resolv-conf", "BIND does not read resolv.conf; name its servers as upstreams");
   if (job.config.forwarding.policy != UpstreamPolicy::sequential)
     job.warn("not-representable", "left out: policy; BIND chooses among upstreams by their speed");
   if (job.config.forwarding.upstreams.empty() && !job.config.forwarding.zones.empty())
     job.warn("not-representable", "left out: zones; BIND would ask the root servers for what they are not for");
   warn_of_own_conduct(job);
+  // BIND validates unless told otherwise, and then believes nothing of an upstream that does not serve DNSSEC. Nothing
+  // is validated by us either.
   std::string text = "// " + std::string(kNotice) + "options {\n" + listen_options(job) +
-                     "    allow-transfer { none; };\n    notify no;\n};\n";
+                     "    allow-transfer { none; };\n    notify no;\n    dnssec-validation no;\n};\n";
   for (const OrderedView& view : ordered_views(job.config)) {
     text += "\nview \"" + safe_word(view.view->name) + "\" {\n    match-clients {" + match_clients(view) + " };\n" +
             conduct(job.config, *view.view);
-    for (const auto& zone : view.view->zones)
-      // The names are ours to choose: an address may well belong to a name with an underscore.
-      text += "    zone \"" + without_dot(zone->apex()) + "\" { type primary; check-names ignore; file \"" +
-              job.add_zone_file(*view.view, *zone) + "\"; };\n";
+    for (const auto& zone : view.view->zones) text += zone_statement(job, *view.view, *zone);
     text += "};\n";
   }
   job.out.files.insert(job.out.files.begin(), {"named.conf", std::move(text)});

@@ -17,10 +17,6 @@ unsigned specificity(const Cidr& cidr) {
   return cidr.prefix_length() + (cidr.network().is_v4() ? 96 : 0);
 }
 
-bool is_inside(const Cidr& inner, const Cidr& outer) {
-  return inner != outer && inner.prefix_length() >= outer.prefix_length() && outer.contains(inner.network());
-}
-
 bool is_word_byte(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
@@ -47,17 +43,37 @@ void Job::warn_of_hidden(const View& view, const Zone& zone, const RRset& set) {
 }
 
 HiddenNames::HiddenNames(const View& view) {
-  for (const auto& zone : view.zones) apexes_.insert(zone->apex());
+  for (const auto& zone : view.zones) zones_.emplace(zone->apex(), zone.get());
 }
 
 bool HiddenNames::contains(const Zone& zone, Name name) const {
   for (; name != zone.apex(); name = name.parent())
-    if (apexes_.contains(name)) return true;
+    if (zones_.contains(name)) return true;
   return false;
+}
+
+const Zone* HiddenNames::owner_of(Name name) const {
+  for (;; name = name.parent()) {
+    if (const auto found = zones_.find(name); found != zones_.end()) return found->second;
+    if (name.is_root()) return nullptr;
+  }
 }
 
 bool is_delegated(const Zone& zone, const Name& name) {
   return zone.find_delegation(FoldedName(name), Type::a) != nullptr;
+}
+
+bool is_delegation(const Zone& zone, const RRset& set) {
+  return set.type == Type::ns && set.owner != zone.apex() && !set.owner.is_wildcard();
+}
+
+bool is_inside(const Cidr& inner, const Cidr& outer) {
+  return inner != outer && inner.prefix_length() >= outer.prefix_length() && outer.contains(inner.network());
+}
+
+std::optional<Cidr> intersection(const Cidr& a, const Cidr& b) {
+  if (a == b || is_inside(a, b)) return a;
+  return is_inside(b, a) ? std::optional(b) : std::nullopt;
 }
 
 std::vector<OrderedView> ordered_views(const Config& config, Overlap overlap) {
@@ -144,8 +160,31 @@ std::vector<const ZoneForwarding*> forward_zones(const Forwarding& forwarding) {
   return zones;
 }
 
+std::vector<const ZoneForwarding*> forward_zones(const Forwarding& forwarding, const View& view) {
+  const HiddenNames names(view);
+  std::vector<const ZoneForwarding*> zones = forward_zones(forwarding);
+  std::erase_if(zones, [&](const ZoneForwarding* zone) { return names.owner_of(zone->zone) != nullptr; });
+  return zones;
+}
+
+std::optional<std::vector<Cidr>> forwarded_clients(const View& view) {
+  if (!view.allowed) return view.forwarding_allowed;
+  if (!view.forwarding_allowed) return view.allowed;
+  std::vector<Cidr> both;
+  for (const Cidr& answered : *view.allowed)
+    for (const Cidr& forwarded : *view.forwarding_allowed)
+      if (const auto part = intersection(answered, forwarded); part && std::ranges::find(both, *part) == both.end())
+        both.push_back(*part);
+  return both;
+}
+
 bool is_forwarding(const Config& config, const View& view) {
-  return config.forwarding.is_enabled() && (!view.forwarding_allowed || !view.forwarding_allowed->empty());
+  const auto clients = forwarded_clients(view);
+  return config.forwarding.is_enabled() && (!clients || !clients->empty());
+}
+
+bool is_forwarding(const Config& config) {
+  return std::ranges::any_of(config.views, [&](const View& view) { return is_forwarding(config, view); });
 }
 
 void warn_of_own_conduct(Job& job) {

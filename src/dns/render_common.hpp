@@ -2,9 +2,10 @@
 #pragma once
 #include <hcpnet/dns/renderer.hpp>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 namespace hcpnet::dns::rendering {
@@ -56,12 +57,21 @@ class HiddenNames {
   explicit HiddenNames(const View& view);
   /// Whether a zone of the view with a longer apex owns what `zone` has at `name`.
   [[nodiscard]] bool contains(const Zone& zone, Name name) const;
+  /// The zone of the view that owns the name; null when none does.
+  [[nodiscard]] const Zone* owner_of(Name name) const;
 
  private:
-  std::unordered_set<Name> apexes_;
+  std::unordered_map<Name, const Zone*> zones_;  ///< by apex
 };
 /// Whether the name is at or below a zone cut of the zone.
 [[nodiscard]] bool is_delegated(const Zone& zone, const Name& name);
+/// Whether the set makes a zone cut.
+[[nodiscard]] bool is_delegation(const Zone& zone, const RRset& set);
+
+/// Whether a network is a part of another one, and not all of it.
+[[nodiscard]] bool is_inside(const Cidr& inner, const Cidr& outer);
+/// What two networks have in common.
+[[nodiscard]] std::optional<Cidr> intersection(const Cidr& a, const Cidr& b);
 
 /// Letters, digits, "-" and "_", with "*" as a whole first label: what no configuration language gives a meaning to.
 [[nodiscard]] bool is_plain(const Name& name);
@@ -74,8 +84,14 @@ class HiddenNames {
 [[nodiscard]] std::vector<Endpoint> upstreams_of(const Forwarding& forwarding);
 /// Zones with upstreams of their own, the longest name first: some programs take the first that fits.
 [[nodiscard]] std::vector<const ZoneForwarding*> forward_zones(const Forwarding& forwarding);
+/// Those of which no zone of the view owns the name: what one owns is never forwarded.
+[[nodiscard]] std::vector<const ZoneForwarding*> forward_zones(const Forwarding& forwarding, const View& view);
+/// The networks for which names of no zone are forwarded: those that are answered at all. nullopt: all of the view.
+[[nodiscard]] std::optional<std::vector<Cidr>> forwarded_clients(const View& view);
 /// Whether some client of the view may have names of no zone.
 [[nodiscard]] bool is_forwarding(const Config& config, const View& view);
+/// Whether that is so in some view.
+[[nodiscard]] bool is_forwarding(const Config& config);
 /// Warns of what only hcpnet's own forwarder does.
 void warn_of_own_conduct(Job& job);
 [[nodiscard]] bool is_port_of_dns(const Endpoint& endpoint);

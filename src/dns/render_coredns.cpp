@@ -136,13 +136,8 @@ class TemplateWriter {
   std::string& text_;
 };
 
-/// A template answers, and can't refer.
-bool is_delegation(const Zone& zone, const RRset& set) {
-  return set.type == Type::ns && set.owner != zone.apex() && !set.owner.is_wildcard();
-}
-
-/// Whether all zones of the view can be templates; a template of an enclosing zone would hide a zone file below it, so
-/// all or none.
+/// Whether all zones of the view can be templates, which answer and can't refer; a template of an enclosing zone would
+/// hide a zone file below it, so all or none.
 bool is_inline(const View& view, std::size_t max_names) {
   std::size_t names = 0;
   for (const auto& zone : view.zones) {
@@ -200,7 +195,7 @@ std::string keys(const Job& job, const View& view, std::uint16_t port) {
   if (is_forwarding(job.config, view) && is_for_all) return '.' + suffix;
   for (const auto& zone : view.zones) text += zone->apex().to_string() + suffix;
   if (is_forwarding(job.config, view))
-    for (const ZoneForwarding* zone : forward_zones(forwarding)) text += zone->zone.to_string() + suffix;
+    for (const ZoneForwarding* zone : forward_zones(forwarding, view)) text += zone->zone.to_string() + suffix;
   return text.empty() ? '.' + suffix : text;
 }
 
@@ -236,7 +231,7 @@ void write_forward(const Job& job, const View& view, std::string& text) {
     if (view.zones.empty()) text += "    template ANY ANY . {\n        rcode REFUSED\n    }\n";
     return;
   }
-  for (const ZoneForwarding* zone : forward_zones(forwarding))
+  for (const ZoneForwarding* zone : forward_zones(forwarding, view))
     write_forward_to(zone->zone.to_string(), as_words(zone->upstreams), zone->upstreams.size() > 1, forwarding.policy,
                      text);
   std::vector<Endpoint> upstreams = upstreams_of(forwarding);

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
-#include <set>
+#include <unordered_map>
+#include <vector>
 
 #include "dns/rdata_text.hpp"
 #include "dns/render_common.hpp"
@@ -14,10 +15,54 @@ namespace {
 /// What dnsmasq reads as one line of its file, with the end of the line.
 constexpr std::size_t kMaxLineBytes = 1024;
 
+/// The aliases of a view whose following never ends, inside a zone or across several: with one dnsmasq would not start.
+/// Linear in their number.
+class AliasLoops {
+ public:
+  AliasLoops(const View& view, const HiddenNames& hidden) {
+    for (const auto& zone : view.zones)
+      for (const RRset& set : zone->rrsets())
+        if (set.type == Type::cname && !hidden.contains(*zone, set.owner))
+          aliases_.emplace(set.owner, Alias{&set, State::unknown});
+    std::vector<Alias*> path;
+    for (auto& [owner, first] : aliases_) {
+      path.clear();
+      Alias* at = &first;
+      for (; at != nullptr && at->state == State::unknown; at = next(*at)) {
+        at->state = State::followed;
+        path.push_back(at);
+      }
+      // Where it meets one that was followed before, it ends as that does; where it meets itself, never.
+      const bool is_loop = at != nullptr && at->state != State::ends;
+      for (Alias* alias : path) alias->state = is_loop ? State::loops : State::ends;
+    }
+  }
+  [[nodiscard]] bool contains(const Name& owner) const {
+    const auto found = aliases_.find(owner);
+    return found != aliases_.end() && found->second.state == State::loops;
+  }
+
+ private:
+  enum class State : std::uint8_t { unknown, followed, ends, loops };
+  struct Alias {
+    const RRset* set;
+    State state;
+  };
+
+  Alias* next(const Alias& alias) {
+    const auto target = make_name(alias.set->rdata.front());
+    const auto found = target ? aliases_.find(*target) : aliases_.end();
+    return found == aliases_.end() ? nullptr : &found->second;
+  }
+
+  std::unordered_map<Name, Alias> aliases_;
+};
+
 class ZoneLines {
  public:
-  ZoneLines(Job& job, const View& view, const HiddenNames& hidden, const Zone& zone, std::string& text)
-      : job_(job), view_(view), hidden_(hidden), zone_(zone), nodes_(nodes_of(zone)), text_(text) {}
+  ZoneLines(Job& job, const View& view, const HiddenNames& hidden, const AliasLoops& loops, const Zone& zone,
+            std::string& text)
+      : job_(job), view_(view), hidden_(hidden), loops_(loops), zone_(zone), nodes_(nodes_of(zone)), text_(text) {}
 
   void write() {
     text_ += "local=/" + without_dot(zone_.apex()) + "/\n";
@@ -44,12 +89,26 @@ class ZoneLines {
     job_.warn("not-representable", "left out of view " + view_.name, set.owner.to_string() + ' ' + to_string(set.type));
   }
 
+  /// dnsmasq looks for the target of an alias among its own names, and not where a wildcard or an upstream has it.
+  [[nodiscard]] bool is_followed(const RRset& alias) const {
+    const auto target = make_name(alias.rdata.front());
+    const Zone* owner = target ? hidden_.owner_of(*target) : nullptr;
+    if (owner == nullptr) return false;
+    const Zone::Found found = owner->find(*target, Type::any);
+    return found.outcome != Zone::Outcome::referral && !found.from_wildcard;
+  }
+
   void write_rrset(const RRset& set) {
     if (&set == &zone_.soa() || (set.type == Type::ns && set.owner == zone_.apex()))
       return;  // dnsmasq makes none of its own
     const bool is_address = set.type == Type::a || set.type == Type::aaaa;
     if (set.owner.is_wildcard() && !is_address) return leave_out(set);
-    if (set.type == Type::cname && is_loop(set)) return leave_out(set);  // dnsmasq would not start
+    if (set.type == Type::cname && loops_.contains(set.owner)) return leave_out(set);
+    if (set.type == Type::cname && !is_followed(set))
+      job_.warn(
+          "alias",
+          "dnsmasq answers an alias without what it leads to where that is no name of its own, in view " + view_.name,
+          set.owner.to_string());
     for (const std::string& rdata : set.rdata) {
       const std::string value = rdata_to_string(set.type, rdata);
       const std::string owner = without_dot(set.owner);
@@ -70,28 +129,10 @@ class ZoneLines {
     text_ += line;
   }
 
-  /// Whether following the alias never ends, inside this zone or across those of the view.
-  [[nodiscard]] bool is_loop(const RRset& alias) const {
-    std::set<Name> seen{alias.owner};
-    for (const RRset* at = &alias; at != nullptr;) {
-      const auto target = make_name(at->rdata.front());
-      if (!target) return false;
-      if (!seen.insert(*target).second) return true;
-      at = find_alias(*target);
-    }
-    return false;
-  }
-
-  [[nodiscard]] const RRset* find_alias(const Name& name) const {
-    for (const auto& zone : view_.zones)
-      for (const RRset& set : zone->rrsets())
-        if (set.type == Type::cname && set.owner == name) return &set;
-    return nullptr;
-  }
-
   Job& job_;
   const View& view_;
   const HiddenNames& hidden_;
+  const AliasLoops& loops_;
   const Zone& zone_;
   Nodes nodes_;
   std::string& text_;
@@ -122,7 +163,7 @@ std::string forward_lines(Job& job, const View& view) {
   std::string text = forwarding.resolv_conf ? "" : "no-resolv\n";
   if (forwarding.policy == UpstreamPolicy::sequential) text += "strict-order\n";
   for (const Endpoint& upstream : upstreams_of(forwarding)) text += "server=" + server_word(upstream);
-  for (const ZoneForwarding* zone : forward_zones(forwarding))
+  for (const ZoneForwarding* zone : forward_zones(forwarding, view))
     for (const Endpoint& upstream : zone->upstreams)
       text += "server=/" + without_dot(zone->zone) + '/' + server_word(upstream);
   return text;
@@ -158,7 +199,8 @@ void dnsmasq(Job& job) {
         "# " + std::string(kNotice) + listeners + "no-hosts\nlocal-ttl=" + std::to_string(smallest_ttl(view)) + '\n';
     text += forward_lines(job, view);
     const HiddenNames hidden(view);
-    for (const auto& zone : view.zones) ZoneLines(job, view, hidden, *zone, text).write();
+    const AliasLoops loops(view, hidden);
+    for (const auto& zone : view.zones) ZoneLines(job, view, hidden, loops, *zone, text).write();
     job.out.files.push_back({"dnsmasq-" + safe_word(view.name) + ".conf", std::move(text)});
   }
 }

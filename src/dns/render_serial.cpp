@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hcpnet/dns/renderer.hpp>
 
+#include "dns/transfer.hpp"
+
 namespace hcpnet::dns {
-namespace {
-
-/// RFC 1982 section 3.2, with SERIAL_BITS = 32.
-bool is_greater(std::uint32_t a, std::uint32_t b) noexcept {
-  const std::uint32_t ahead = a - b;
-  return ahead != 0 && ahead < 0x80000000;
-}
-
-}  // namespace
 
 std::uint32_t next_serial(std::uint32_t previous, std::optional<std::uint32_t> day) noexcept {
   // The last day that fits is in the year 4294.
   if (day && *day <= 0xffffffff / 100) {
-    if (const std::uint32_t first_of_day = *day * 100; first_of_day != 0 && is_greater(first_of_day, previous))
+    if (const std::uint32_t first_of_day = *day * 100; first_of_day != 0 && is_later_serial(first_of_day, previous))
       return first_of_day;
   }
   return previous + 1 != 0 ? previous + 1 : 1;

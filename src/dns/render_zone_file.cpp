@@ -1,32 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Zone files and hosts files.
 #include <algorithm>
-#include <hcpnet/bytes.hpp>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/zone_file.hpp>
 #include <optional>
 #include <utility>
 
+#include "dns/host_name.hpp"
 #include "dns/missing_name_server.hpp"
 #include "dns/render_common.hpp"
+#include "dns/soa.hpp"
 
 namespace hcpnet::dns {
 namespace {
 
-constexpr std::size_t kSoaNumbersBytes = 20;
-
-/// Its last five numbers begin with the serial.
 RRset with_serial(RRset soa, std::uint32_t serial) {
-  std::string& rdata = soa.rdata.front();
-  if (rdata.size() < kSoaNumbersBytes) return soa;
-  ByteWriter({reinterpret_cast<std::uint8_t*>(rdata.data() + rdata.size() - kSoaNumbersBytes), 4}).u32(serial);
+  put_serial(soa.rdata.front(), serial);
   return soa;
-}
-
-std::uint32_t serial_of(const RRset& soa) {
-  const std::string& rdata = soa.rdata.front();
-  return rdata.size() < kSoaNumbersBytes ? 0 : ByteReader(as_bytes(rdata).last(kSoaNumbersBytes)).u32();
 }
 
 }  // namespace
@@ -52,7 +43,7 @@ namespace rendering {
 
 std::string Job::add_zone_file(const View& view, const Zone& zone) {
   RenderedFile file{safe_word(view.name) + '/' + safe_word(without_dot(zone.apex())) + ".zone", {}};
-  std::uint32_t serial = serial_of(zone.soa());
+  std::uint32_t serial = serial_in(zone.soa_rdata());
   if (const auto before = options.previous.find(file.name); before != options.previous.end()) {
     // A file that can't be read has no serial to go on from.
     if (const auto known = parse_zone_file(file.name, before->second))
@@ -84,7 +75,7 @@ void hosts(Job& job) {
           continue;
         }
         const bool is_address = set.type == Type::a || set.type == Type::aaaa;
-        if (!is_address || set.owner.is_wildcard() || !is_plain(set.owner) || set.owner.is_root()) {
+        if (!is_address || !is_host_name(set.owner)) {
           job.warn("not-representable", "a hosts file of view " + view.name + " has no such record",
                    set.owner.to_string() + ' ' + to_string(set.type));
           continue;

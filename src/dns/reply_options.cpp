@@ -15,8 +15,9 @@ ReplyOptions::ReplyOptions(const Query& query, const QueryContext& context) noex
     writer.u16(static_cast<std::uint16_t>(cookie.size()));
     writer.bytes(cookie);
   }
-  if (context.identity != nullptr && query.asks_nsid && !context.identity->nsid.empty()) {
-    const ByteView nsid = as_bytes(context.identity->nsid);
+  const Identity* const identity = identity_for(context);
+  if (identity != nullptr && query.asks_nsid && !identity->nsid.empty()) {
+    const ByteView nsid = as_bytes(identity->nsid);
     const ByteView fitting = nsid.first(std::min(nsid.size(), Identity::kMaxNsidBytes));
     writer.u16(option::kNsid);
     writer.u16(static_cast<std::uint16_t>(fitting.size()));

@@ -9,6 +9,11 @@
 
 namespace hcpnet::dns {
 
+/// What the client is told of this server; null: nothing.
+[[nodiscard]] inline const Identity* identity_for(const QueryContext& context) noexcept {
+  return context.view != nullptr ? context.identity : nullptr;
+}
+
 /// The options of a reply's OPT record, in room of its own.
 class ReplyOptions {
  public:

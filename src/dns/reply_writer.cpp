@@ -7,7 +7,6 @@ namespace hcpnet::dns {
 namespace {
 
 constexpr std::uint16_t kCopiedFlags = flag::kOpcode | flag::kRecursionDesired | flag::kCheckingDisabled;
-constexpr std::uint16_t kDnssecOk = 0x8000;
 
 }  // namespace
 

@@ -139,6 +139,8 @@ std::string_view to_string(FormatError error) noexcept {
       return "option";
     case FormatError::trailing_bytes:
       return "trailing_bytes";
+    case FormatError::missing_soa:
+      return "missing_soa";
   }
   return "unknown";
 }
@@ -161,7 +163,7 @@ Response respond_to(Query& query, const QueryContext& context, std::span<std::ui
   const CookieState cookie = options.cookie();
   ReplyWriter reply(query, context.transport, out);
   if (context.can_forward) reply.set_recursion_available();
-  if (const auto text = find_chaos_text(query, context.identity); !text.empty())
+  if (const auto text = find_chaos_text(query, identity_for(context)); !text.empty())
     return tell_identity(reply, text, cookie);
   if (query.verdict != Rcode::noerror) return reply_with(reply, query.verdict, cookie);
   if (query.question.empty())
@@ -196,27 +198,35 @@ Response respond(ByteView bytes, const QueryContext& context, std::span<std::uin
   return response;
 }
 
-std::size_t respond_with_error(ByteView bytes, Rcode rcode, const QueryContext& context,
-                               std::span<std::uint8_t> out) noexcept {
+namespace {
+
+/// A reply without records, which `finish` ends.
+template <class Finish>
+std::size_t respond_without_records(ByteView bytes, const QueryContext& context, std::span<std::uint8_t> out,
+                                    Finish finish) noexcept {
   Query query;
   if (read_query(bytes, query)) return 0;
   const ReplyOptions options(query, context);
   query.reply_options = options.bytes();
   ReplyWriter reply(query, context.transport, out);
   if (context.can_forward) reply.set_recursion_available();
-  return reply.finish(rcode);
+  return finish(reply, options.cookie());
+}
+
+}  // namespace
+
+std::size_t respond_with_error(ByteView bytes, Rcode rcode, const QueryContext& context,
+                               std::span<std::uint8_t> out) noexcept {
+  return respond_without_records(bytes, context, out,
+                                 [rcode](ReplyWriter& reply, CookieState) { return reply.finish(rcode); });
 }
 
 std::size_t respond_with_less(ByteView bytes, const QueryContext& context, std::span<std::uint8_t> out) noexcept {
-  Query query;
-  if (read_query(bytes, query)) return 0;
-  const ReplyOptions options(query, context);
-  query.reply_options = options.bytes();
-  ReplyWriter reply(query, context.transport, out);
-  if (context.can_forward) reply.set_recursion_available();
-  if (options.cookie() != CookieState::none) return reply.finish(Rcode::badcookie);
-  reply.set_truncated();
-  return reply.finish(Rcode::noerror);
+  return respond_without_records(bytes, context, out, [](ReplyWriter& reply, CookieState cookie) {
+    if (cookie != CookieState::none) return reply.finish(Rcode::badcookie);
+    reply.set_truncated();
+    return reply.finish(Rcode::noerror);
+  });
 }
 
 }  // namespace hcpnet::dns

@@ -105,7 +105,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::uint64_t count_lost() const;
   ServerStats stats() const;
   void add_forwarding(ServerStats& stats) const;
-  void receive(ByteView query, const IpAddress& client, const ReplyLater& later);
+  void receive(ByteView query, const IpAddress& client, UdpWorker::Time received, const ReplyLater& later);
 
   Handled handle(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out) override;
   Handled answer(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out);
@@ -116,6 +116,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
     IpAddress client;
   };
   Handled answer_from_cache(ByteView query, Asker from, Transport transport, std::span<std::uint8_t> out);
+  [[nodiscard]] bool is_for_no_upstream(ByteView query) const noexcept;
   Handled answer_alias(ByteView query, Asker from, Transport transport, std::span<std::uint8_t> out, std::size_t bytes);
   std::size_t forward(ByteView query, Transport transport, std::span<std::uint8_t> out, ReplyLater later) override;
   std::size_t ask_upstream(ByteView bytes, const Query& query, Transport transport, std::span<std::uint8_t> out,
@@ -131,8 +132,8 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   void on_tcp_timeout() noexcept override { ++tcp_timeouts; }
   void count_reply(ByteView reply) noexcept;
   std::shared_ptr<ZoneTransfer> begin_transfer(ByteView query, const IpAddress& client) override;
-  /// Precondition: the query asks for a transfer.
-  Handled handle_transfer(ByteView query, const QueryContext& context, const IpAddress& client,
+  /// `response` is what respond() says of the query, which asks for a transfer.
+  Handled handle_transfer(ByteView query, const QueryContext& context, const IpAddress& client, Response response,
                           std::span<std::uint8_t> out);
   void notify_of_changes(const Snapshot* before);
   std::optional<IpAddress> own_address_for(const Endpoint& secondary) const;
@@ -212,8 +213,9 @@ void Server::Impl::make_workers() {
   for (std::size_t i = 1; i < options.workers; ++i)
     workers.push_back(std::make_unique<UdpWorker>(
         executor,
-        [weak = weak_from_this()](ByteView query, const IpAddress& client, const ReplyLater& later) {
-          if (const auto self = weak.lock()) self->receive(query, client, later);
+        [weak = weak_from_this()](ByteView query, const IpAddress& client, UdpWorker::Time received,
+                                  const ReplyLater& later) {
+          if (const auto self = weak.lock()) self->receive(query, client, received, later);
         },
         options.udp_receive_buffer_bytes));
 }
@@ -391,11 +393,17 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
   } else if (limiter) {
     context.client = client;
   }
-  const Response response = respond(query, context, out);
+  Response response = respond(query, context, out);
+  if (response.verdict == Response::Verdict::forward && response.bytes == 0 && is_for_no_upstream(query)) {
+    response.verdict = Response::Verdict::reply;
+    response.rcode = Rcode::refused;
+    response.kind = ReplyKind::error;
+    response.bytes = respond_with_error(query, response.rcode, context, out);
+  }
   requests.add_query(transport, client, response.type, query.size());
   ++cookie_states[static_cast<std::size_t>(response.cookie)];
   if (response.rcode == Rcode::refused && snapshot->config.transfer.is_enabled() && asks_for_transfer(query))
-    return handle_transfer(query, context, client, out);
+    return handle_transfer(query, context, client, response, out);
   if (limiter && response.verdict != Response::Verdict::drop)
     if (const auto held = hold_back(query, context, response, out)) return *held;
   if (response.verdict == Response::Verdict::forward && response.bytes > 0)
@@ -413,6 +421,14 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
       break;
   }
   return answer_from_cache(query, {snapshot, *position, client}, transport, out);
+}
+
+/// Nobody is to be asked for the name of a query that could be forwarded.
+bool Server::Impl::is_for_no_upstream(ByteView bytes) const noexcept {
+  const Forwarding& to = snapshot->config.forwarding;
+  if (to.resolv_conf || !to.upstreams.empty()) return false;  // spares reading the query once more
+  Query query;
+  return !read_query(bytes, query) && !to.is_responsible_for(query.name);
 }
 
 /// Our part, which is in `out`, ends with an alias of a name that an upstream knows.
@@ -437,17 +453,22 @@ QueryHandler::Handled Server::Impl::answer_alias(ByteView query, Asker from, Tra
 }
 
 QueryHandler::Handled Server::Impl::handle_transfer(ByteView query, const QueryContext& context,
-                                                    const IpAddress& client, std::span<std::uint8_t> out) {
+                                                    const IpAddress& client, Response response,
+                                                    std::span<std::uint8_t> out) {
   const auto& clients = snapshot->config.transfer.clients;
   const bool may =
       context.view != nullptr && std::ranges::any_of(clients, [&](const Cidr& c) { return c.contains(client); });
   TransferStart started;
   if (may) started = start_transfer(query, context.transport, *context.view, snapshot);
+  response.kind = started.rcode == Rcode::noerror ? ReplyKind::answer : ReplyKind::error;
+  if (limiter)
+    if (const auto held = hold_back(query, context, response, out)) return *held;
   ++responses[static_cast<std::size_t>(started.rcode)];
+  ++format_errors[static_cast<std::size_t>(started.format_error)];
   if (started.rcode == Rcode::refused) ++transfers_refused;
-  if (!started.transfer) return {respond_with_error(query, started.rcode, context, out), false};
+  if (started.rcode != Rcode::noerror) return {respond_with_error(query, started.rcode, context, out), false};
   ++transfers;
-  if (context.transport == Transport::udp) return {started.transfer->next(out), false};
+  if (context.transport == Transport::udp) return {respond_with_soa(query, context, out), false};
   return {0, false, true};
 }
 
@@ -517,11 +538,6 @@ QueryHandler::Handled Server::Impl::answer_from_cache(ByteView bytes, Asker from
                                                       std::span<std::uint8_t> out) {
   Query query;
   if (read_query(bytes, query)) return {};  // respond() has read it before
-  if (!snapshot->config.forwarding.is_responsible_for(query.name)) {
-    const std::size_t refused = respond_with_error(bytes, Rcode::refused, {nullptr, transport, true}, out);
-    count_reply(out.first(refused));
-    return {refused, false};
-  }
   std::size_t size = forwarder->answer_from_cache(query, transport, out);
   if (size == 0) {
     asker = std::move(from);  // forward() follows at once
@@ -600,12 +616,14 @@ void Server::Impl::count_reply(ByteView reply) noexcept {
 }
 
 /// What a worker has passed on is seen here as if it had come to this thread.
-void Server::Impl::receive(ByteView query, const IpAddress& client, const ReplyLater& later) {
+void Server::Impl::receive(ByteView query, const IpAddress& client, UdpWorker::Time received, const ReplyLater& later) {
   if (udp.empty()) return;  // closed
   std::array<std::uint8_t, kMaxUdpBytes> out;
   Handled handled = handle(query, client, Transport::udp, out);
   if (handled.must_forward) handled.bytes = forward(query, Transport::udp, out, later);
-  if (handled.bytes > 0) later(ByteView(out).first(handled.bytes));
+  if (handled.bytes == 0) return;
+  later(ByteView(out).first(handled.bytes));
+  requests.add_replies(1, std::chrono::steady_clock::now() - received);
 }
 
 ServerStats Server::Impl::stats() const {

@@ -40,7 +40,6 @@ class StoredReply {
   [[nodiscard]] std::size_t render_stale(const Query& query, Transport transport,
                                          std::span<std::uint8_t> out) const noexcept;
 
-  [[nodiscard]] Rcode rcode() const noexcept { return rcode_; }
   /// For how long it may be given out, in seconds; 0: only to those who wait for it now.
   [[nodiscard]] std::uint32_t lifetime_seconds() const noexcept { return lifetime_seconds_; }
   [[nodiscard]] std::size_t memory_bytes() const noexcept;

@@ -5,14 +5,15 @@
 #include <hcpnet/dns/renderer.hpp>
 
 #include "dns/missing_name_server.hpp"
+#include "dns/reply_options.hpp"
 #include "dns/reply_writer.hpp"
+#include "dns/soa.hpp"
 
 namespace hcpnet::dns {
 namespace {
 
 /// What compression pointers reach, so that owners can point to the question.
 constexpr std::size_t kMessageBytes = 0x4000;
-constexpr std::size_t kSoaNumbersBytes = 20;
 constexpr std::uint32_t kSerialOfNobody = 1;
 
 /// The owner without the apex, then a pointer to the apex in the question.
@@ -32,15 +33,6 @@ class ShortOwner {
   std::size_t size_ = 0;
 };
 
-std::uint32_t serial_in(ByteView soa) noexcept {
-  return soa.size() < kSoaNumbersBytes ? 0 : ByteReader(soa.last(kSoaNumbersBytes)).u32();
-}
-
-void put_serial(std::string& soa, std::uint32_t serial) {
-  if (soa.size() < kSoaNumbersBytes) return;
-  ByteWriter({reinterpret_cast<std::uint8_t*>(soa.data() + soa.size() - kSoaNumbersBytes), 4}).u32(serial);
-}
-
 bool is_equal(const RRset& a, const RRset& b) {
   return a.type == b.type && a.ttl == b.ttl && a.owner == b.owner && a.rdata == b.rdata;
 }
@@ -58,7 +50,8 @@ std::optional<std::uint32_t> clients_serial(ByteView query, const Name& apex) {
   const auto message = parse_message(query);
   if (!message) return std::nullopt;
   for (const Record& record : message->authority)
-    if (record.type == Type::soa && record.owner == apex) return serial_in(as_bytes(record.rdata));
+    if (record.type == Type::soa && record.rclass == kClassIn && record.owner == apex)
+      return serial_in(as_bytes(record.rdata));
   return std::nullopt;
 }
 
@@ -121,10 +114,22 @@ TransferStart start_transfer(ByteView bytes, Transport transport, const ViewZone
   auto form = ZoneTransfer::Form::whole;
   if (query.type == Type::ixfr) {
     const auto known = clients_serial(bytes, zone->apex());
-    if (!known) return {Rcode::formerr, nullptr};
-    if (transport == Transport::udp || !is_later_serial(serial_of(*zone), *known)) form = ZoneTransfer::Form::soa_only;
+    if (!known) return {Rcode::formerr, nullptr, FormatError::missing_soa};
+    if (!is_later_serial(serial_of(*zone), *known)) form = ZoneTransfer::Form::soa_only;
   }
+  if (transport == Transport::udp) return {Rcode::noerror, nullptr};
   return {Rcode::noerror, std::make_shared<ZoneTransfer>(std::shared_ptr<const Zone>(owner, zone), bytes, form)};
+}
+
+std::size_t respond_with_soa(ByteView bytes, const QueryContext& context, std::span<std::uint8_t> out) noexcept {
+  Query query;
+  if (read_query(bytes, query)) return 0;
+  const ReplyOptions options(query, context);
+  query.reply_options = options.bytes();
+  ReplyWriter reply(query, context.transport, out);
+  reply.set_authoritative();
+  reply.add(Section::answer, kHeaderBytes, context.view->find(query.name)->find(query.name, Type::soa).rrset);
+  return reply.finish(Rcode::noerror);
 }
 
 std::uint32_t serial_of(const Zone& zone) noexcept {

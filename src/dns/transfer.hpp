@@ -46,13 +46,18 @@ class ZoneTransfer {
 
 struct TransferStart {
   Rcode rcode = Rcode::refused;
-  std::shared_ptr<ZoneTransfer> transfer;  ///< with Rcode::noerror
+  std::shared_ptr<ZoneTransfer> transfer;        ///< with Rcode::noerror, over TCP
+  FormatError format_error = FormatError::none;  ///< with Rcode::formerr
 };
 /// Begins the transfer that a client of `view` asks for; it may. IXFR is answered with the whole zone, or with the SOA
-/// alone where the client is up to date or uses UDP (RFC 1995 section 2). NOTAUTH: the name is not the apex of a zone.
-/// `owner` keeps the view's zones.
+/// alone where the client is up to date; over UDP respond_with_soa() is what it gets. NOTAUTH: the name is not the apex
+/// of a zone. `owner` keeps the view's zones.
 [[nodiscard]] TransferStart start_transfer(ByteView query, Transport transport, const ViewZones& view,
                                            const std::shared_ptr<const void>& owner);
+/// The reply to IXFR over UDP: the SOA alone (RFC 1995 section 2), or TC where that is more than the client takes.
+/// Returns its size. Precondition: start_transfer() says NOERROR.
+[[nodiscard]] std::size_t respond_with_soa(ByteView query, const QueryContext& context,
+                                           std::span<std::uint8_t> out) noexcept;
 
 /// The serial in the SOA of a zone.
 [[nodiscard]] std::uint32_t serial_of(const Zone& zone) noexcept;

@@ -133,9 +133,10 @@ std::size_t UdpWorker::forward(ByteView query, Transport, std::span<std::uint8_t
   }
   waiting_->fetch_add(1, std::memory_order_relaxed);
   boost::asio::post(server_, [receive = receive_, waiting = waiting_, client = client_, later = std::move(later),
+                              received = std::chrono::steady_clock::now(),
                               bytes = std::vector<std::uint8_t>(query.begin(), query.end())] {
     waiting->fetch_sub(1, std::memory_order_relaxed);
-    receive(bytes, client, later);
+    receive(bytes, client, received, later);
   });
   return 0;
 }

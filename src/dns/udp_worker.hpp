@@ -4,6 +4,7 @@
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <hcpnet/net.hpp>
@@ -50,8 +51,10 @@ class UdpWorker final : public QueryHandler {
  public:
   /// How many queries may wait for the server's thread.
   static constexpr std::size_t kMaxHandedOver = 1024;
-  /// Takes a query that a worker has passed on. Called on the server's thread.
-  using Receive = std::function<void(ByteView query, const IpAddress& client, const ReplyLater& later)>;
+  using Time = std::chrono::steady_clock::time_point;
+  /// Takes a query that a worker has `received` and passed on. Called on the server's thread.
+  using Receive =
+      std::function<void(ByteView query, const IpAddress& client, Time received, const ReplyLater& later)>;
 
   UdpWorker(boost::asio::any_io_executor server, Receive receive, std::size_t receive_buffer_bytes);
   ~UdpWorker() { stop(); }

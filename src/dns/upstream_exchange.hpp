@@ -28,10 +28,12 @@ struct ExchangeContext {
       std::vector<std::uint8_t>(kMaxMessageBytes);  ///< for one datagram, while it is looked at
 };
 
-/// One question to one upstream: over UDP from a socket and port of its own, and over TCP when the reply was cut.
+/// One question to one upstream: over UDP from a socket and port of its own, and over TCP when the reply was cut, each
+/// with a deadline.
 ///
-///   asking_udp --cut or damaged--> connecting --> writing --> reading_length --> reading_message       (each with one
-///   deadline) any --reply, error, deadline--> done, told exactly once          any --cancel()--> done, told nothing
+///   asking_udp --cut or damaged--> connecting --> writing --> reading_length --> reading_message
+///   any --reply, error, deadline--> done, told exactly once
+///   any --cancel()--> done, told nothing
 class UpstreamExchange : public std::enable_shared_from_this<UpstreamExchange> {
  public:
   using Done = std::function<void(Result<Message>)>;

@@ -18,7 +18,6 @@ bool is_bare_error(std::uint16_t flags, std::uint16_t questions, ByteView rest) 
 }
 
 bool starts_with_question(ByteView rest, ByteView question) noexcept {
-  constexpr std::size_t kTypeAndClassBytes = 4;
   if (rest.size() < question.size()) return false;
   rest = rest.first(question.size());
   const std::size_t name_bytes = question.size() - kTypeAndClassBytes;
@@ -39,17 +38,42 @@ std::optional<Message> read_reply(ByteView bytes) {
   return std::move(*message);
 }
 
-/// The name asked for, and those that it is an alias of, in whatever order they are told.
-std::vector<Name> names_asked(const Message& reply) {
-  std::vector<Name> names{reply.questions.front().name};
-  for (std::size_t i = 0; i < names.size() && names.size() <= kMaxAliases; ++i) {
+/// Whether an alias answers the question itself, and nothing beyond it was asked for (RFC 1034 section 3.6.2).
+bool asks_for_aliases(Type asked) noexcept {
+  return asked == Type::cname || asked == Type::any;
+}
+
+bool has(const std::vector<Name>& names, const Name& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+struct NamesAsked {
+  std::vector<Name> all;   ///< the one in the question, and those that it is an alias of
+  std::vector<Name> ends;  ///< those that are no aliases: what was asked for stands there
+};
+
+/// In whatever order the aliases are told.
+NamesAsked names_asked(const Message& reply) {
+  NamesAsked names{{reply.questions.front().name}, {}};
+  if (asks_for_aliases(reply.questions.front().type)) return {names.all, names.all};
+  for (std::size_t i = 0; i < names.all.size(); ++i) {  // at most one for each alias: read_reply() has counted them
+    bool is_alias = false;
     for (const Record& record : reply.answers) {
-      if (record.type != Type::cname || record.owner != names[i]) continue;
+      if (record.type != Type::cname || record.owner != names.all[i]) continue;
+      is_alias = true;
       const auto target = make_name(record.rdata);
-      if (target && std::ranges::find(names, *target) == names.end()) names.push_back(*target);
+      if (target && !has(names.all, *target)) names.all.push_back(*target);
     }
+    if (!is_alias) names.ends.push_back(names.all[i]);
   }
   return names;
+}
+
+/// The type that a record is about: of a signature that which it covers (RFC 4034 section 3.1), unless signatures were
+/// asked for.
+Type subject_of(const Record& record, Type asked) noexcept {
+  if (record.type != Type::rrsig || asked == Type::rrsig) return record.type;
+  return Type{ByteReader(as_bytes(record.rdata)).u16()};
 }
 
 /// Cheap, since most replies have none.
@@ -75,27 +99,39 @@ bool has_alias(ByteView reply) noexcept {
 
 }  // namespace
 
-void keep_what_was_asked(Message& reply) {
-  const std::vector<Name> names = names_asked(reply);
+bool keep_what_was_asked(Message& reply) {
+  const bool is_empty = reply.answers.empty();
+  for (auto* records : {&reply.answers, &reply.authority})
+    std::erase_if(*records, [](const Record& record) { return record.rclass != kClassIn; });
+  const Type asked = reply.questions.front().type;
+  const NamesAsked names = names_asked(reply);
   const auto is_above = [&](const Name& owner) {
-    return std::ranges::any_of(names, [&](const Name& name) { return name.is_below_or_equal(owner); });
+    return std::ranges::any_of(names.all, [&](const Name& name) { return name.is_below_or_equal(owner); });
   };
   std::erase_if(reply.answers, [&](const Record& record) {
-    // An alias of a whole subtree stands above the name (RFC 6672), with its signature.
-    if (record.type == Type::dname || record.type == Type::rrsig) return !is_above(record.owner);
-    return std::ranges::find(names, record.owner) == names.end();
+    const Type type = subject_of(record, asked);
+    // An alias of a whole subtree stands above the name (RFC 6672).
+    if (type == Type::dname && is_above(record.owner) && !has(names.ends, record.owner)) return false;
+    if (type == Type::cname || asked == Type::any) return !has(names.all, record.owner);
+    if (type != asked) return true;
+    // Nothing but these stands beside an alias (RFC 2181 section 10.1, RFC 4035 section 2.5).
+    const bool is_beside_aliases = type == Type::rrsig || type == Type::nsec;
+    return !has(is_beside_aliases ? names.all : names.ends, record.owner);
   });
   std::erase_if(reply.authority, [&](const Record& record) {
     const bool is_proof = record.type == Type::nsec || record.type == Type::nsec3 || record.type == Type::rrsig;
     return !is_proof && !is_above(record.owner);
   });
   reply.additional.clear();
+  return is_empty || !reply.answers.empty() ||
+         std::ranges::find(reply.authority, Type::soa, &Record::type) != reply.authority.end();
 }
 
 std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const ViewZones& zones) {
   if (!has_alias(reply)) return std::nullopt;
   auto message = parse_message(reply);
   if (!message || message->questions.size() != 1) return std::nullopt;
+  if (asks_for_aliases(message->questions.front().type)) return std::nullopt;
   std::vector<Record> chain;
   for (Name name = message->questions.front().name; chain.size() < kMaxAliases;) {
     const auto alias = std::ranges::find_if(
@@ -108,6 +144,7 @@ std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const Vi
       message->flags = static_cast<std::uint16_t>(message->flags & ~flag::kRcode);  // ours decides
       message->answers = std::move(chain);
       message->authority.clear();
+      message->additional.clear();
       return encode_message(*message).value();
     }
     name = *std::move(target);
@@ -135,7 +172,7 @@ std::vector<std::uint8_t> encode_query(const UpstreamQuestion& question) {
     writer.u16(static_cast<std::uint16_t>(Type::opt));
     writer.u16(kMaxUdpBytes);
     writer.u16(0);
-    writer.u16(question.dnssec_ok ? 0x8000 : 0);
+    writer.u16(question.dnssec_ok ? kDnssecOk : 0);
     writer.u16(0);
   }
   bytes.resize(writer.size());

@@ -33,16 +33,18 @@ struct JudgedReply {
 /// RFC 5452 section 9: identifier and question must be ours; the address is seen to by the socket, which is connected.
 [[nodiscard]] JudgedReply judge_reply(ByteView bytes, const UpstreamQuestion& asked);
 
-/// Takes out what the question did not ask for: answers that are not about its name, or about what that is an alias of,
-/// records of authority over other names, and everything additional (RFC 2181 section 5.4.1). Precondition: the reply
-/// to the one question in it.
-void keep_what_was_asked(Message& reply);
+/// Takes out what the question did not ask for: answers of another type, or not about its name or what that is an alias
+/// of, records of authority over other names, other classes, and everything additional (RFC 2181 section 5.4.1). False
+/// where this leaves nothing of the answer, nor a SOA to say that there is none: it was to another question.
+/// Precondition: accepted by judge_reply(), with a question, of class IN.
+[[nodiscard]] bool keep_what_was_asked(Message& reply);
 /// Neither an answer nor its absence: it names other servers to ask, which a resolver would have done itself (RFC 2308
 /// section 2.2).
 [[nodiscard]] bool is_referral(const Message& reply) noexcept;
 
 /// What a reply says up to the alias that leads to a name of `zones`, which is then its last answer; nullopt where none
-/// does. From there on the zones answer: whoever answers for a foreign name has no say in ours.
+/// does, or the alias itself is asked for (RFC 1034 section 3.6.2). From there on the zones answer: whoever answers for
+/// a foreign name has no say in ours.
 [[nodiscard]] std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const ViewZones& zones);
 
 }  // namespace hcpnet::dns

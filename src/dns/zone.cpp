@@ -8,6 +8,7 @@
 
 #include "dns/delegations.hpp"
 #include "dns/folded_name.hpp"
+#include "dns/soa.hpp"
 #include "dns/zone_store.hpp"
 
 namespace hcpnet::dns {
@@ -16,7 +17,9 @@ namespace {
 constexpr std::uint32_t kRefresh = 3600;
 constexpr std::uint32_t kRetry = 600;
 constexpr std::uint32_t kExpire = 86400;
-constexpr std::size_t kSoaNumbersBytes = 20;
+
+/// Of a record in an answer: a pointer to its owner, then type, class, TTL and length.
+constexpr std::size_t kBytesBesidesRdata = 12;
 
 std::string big_endian(std::uint32_t value) {
   std::string bytes(4, '\0');
@@ -44,8 +47,7 @@ bool has_soa(const Name& apex, const std::vector<RRset>& rrsets) {
 
 bool is_before(const RRset& a, const RRset& b) noexcept {
   if (const auto order = a.owner <=> b.owner; order != 0) return order < 0;
-  const auto rank = [](Type type) { return type == Type::soa ? 0 : static_cast<std::uint32_t>(type); };
-  return rank(a.type) < rank(b.type);
+  return rank_at_owner(a.type) < rank_at_owner(b.type);
 }
 
 /// Joins neighbours of the same owner and type, and puts RDATA into canonical order without repetitions.
@@ -153,6 +155,12 @@ const Delegation* Zone::find_delegation(const FoldedName& name, Type type) const
   const Delegation* cut = impl_->delegations.find(name);
   const bool is_cut = cut != nullptr && cut->name_servers.owner.wire().size() == name.wire().size();
   return is_cut && type == Type::ds ? nullptr : cut;
+}
+
+bool fits_message(const RRset& rrset) noexcept {
+  std::size_t bytes = 0;
+  for (const std::string& rdata : rrset.rdata) bytes += kBytesBesidesRdata + rdata.size();
+  return bytes <= kMaxRRsetBytes;
 }
 
 RRset make_a(Name owner, Ipv4 address, std::uint32_t ttl) {

@@ -7,23 +7,19 @@
 #include <hcpnet/dns/zone_file.hpp>
 #include <limits>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "dns/found_word.hpp"
+#include "dns/given_rdata.hpp"
 #include "dns/rdata_text.hpp"
+#include "dns/soa.hpp"
 #include "dns/zone_lexer.hpp"
 #include "text/byte_order_mark.hpp"
 
 namespace hcpnet::dns {
 namespace {
 
-constexpr std::size_t kMaxFoundBytes = 60;
-
-char upper(char c) noexcept {
-  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c;
-}
-
 bool is_word(const ZoneToken& token, std::string_view word) {
-  return !token.is_quoted && std::ranges::equal(token.text, word, {}, upper, upper);
+  return !token.is_quoted && equals_ignoring_case(token.text, word);
 }
 
 /// By name, or by number (RFC 3597 section 5).
@@ -33,12 +29,6 @@ bool is_class_in(const ZoneToken& token) {
 
 bool is_class(const ZoneToken& token) {
   return is_class_in(token) || is_word(token, "CH") || is_word(token, "HS") || is_word(token, "CS");
-}
-
-std::string printable(std::string_view text) {
-  std::string shown;
-  for (const char c : text.substr(0, kMaxFoundBytes)) shown += c >= 0x20 && c < 0x7f ? c : '?';
-  return shown;
 }
 
 /// Finds the RRset of an owner and type among those of a file. As long as they come in canonical order, as a renderer
@@ -51,7 +41,7 @@ class RRsetIndex {
       if (rrsets.empty()) return 0;
       const RRset& last = rrsets.back();
       const auto order = last.owner <=> owner;
-      if (order < 0 || (order == 0 && rank(last.type) < rank(type))) return rrsets.size();
+      if (order < 0 || (order == 0 && rank_at_owner(last.type) < rank_at_owner(type))) return rrsets.size();
       if (order == 0 && last.type == type) return rrsets.size() - 1;
       is_ordered_ = false;
     }
@@ -63,8 +53,6 @@ class RRsetIndex {
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-
-  static std::uint32_t rank(Type type) noexcept { return type == Type::soa ? 0 : static_cast<std::uint32_t>(type); }
 
   std::uint32_t& find(const std::vector<RRset>& rrsets, const Name& owner, Type type) {
     const std::size_t mask = slots_.size() - 1;
@@ -113,7 +101,7 @@ class Parser {
                    {},
                    code,
                    std::move(message),
-                   printable(found),
+                   found_word(found),
                    std::move(expected)});
   }
   void error(const ZoneToken& token, const char* code, std::string message, std::string expected = {}) {
@@ -121,9 +109,12 @@ class Parser {
   }
 
   void read(const ZoneEntry& entry) {
-    if (entry.problem)
+    if (entry.problem) {
+      if (!entry.begins_blank) forget_owner();
+      is_ttl_unknown_ = true;
       return problem(Severity::error, {entry.problem->line, entry.problem->column}, "zone-syntax",
                      entry.problem->message);
+    }
     const ZoneToken& first = entry.tokens.front();
     if (!entry.begins_blank && !first.is_quoted && first.text.starts_with('$')) return read_directive(entry);
     read_record(entry);
@@ -139,34 +130,58 @@ class Parser {
     if (entry.tokens.size() != 2) return error(word, "zone-directive", "the directive takes one value");
     const ZoneToken& value = entry.tokens[1];
     if (is_origin) {
-      if (auto name = parse_name_at(value)) origin_ = std::move(*name);
-    } else if (!(default_ttl_ = parse_ttl(value.text))) {
-      error(value, "zone-ttl", "not a TTL", "seconds, or numbers with s, m, h, d or w");
+      if (auto name = parse_name_at(value))
+        origin_ = std::move(*name);
+      else
+        is_origin_unknown_ = true;
+    } else if (const auto ttl = parse_ttl_at(value)) {
+      default_ttl_ = ttl;
     }
   }
 
   /// nullopt after having said why.
   std::optional<Name> parse_name_at(const ZoneToken& token) {
-    static const Name kRoot;
-    auto name = parse_zone_name(token, origin_ ? *origin_ : kRoot);
+    auto name = parse_zone_name(token, known_origin());
     if (!name) {
       error(token, "zone-name", "not a domain name");
       return std::nullopt;
     }
-    if (!origin_ && !token.text.ends_with('.')) {
-      error(token, "zone-origin", "a relative name without a $ORIGIN before it", "a name with a dot at its end");
+    if (!origin_ && is_relative(token)) {
+      lacks_origin(token);
       return std::nullopt;
     }
     return std::move(*name);
+  }
+
+  [[nodiscard]] const Name* known_origin() const noexcept { return origin_ ? &*origin_ : nullptr; }
+
+  void lacks_origin(const ZoneToken& token) {
+    if (!is_origin_unknown_)
+      error(token, "zone-origin", "a relative name without a $ORIGIN before it", "a name with a dot at its end");
+  }
+
+  /// nullopt after having said why.
+  std::optional<std::uint32_t> parse_ttl_at(const ZoneToken& token) {
+    const auto ttl = parse_ttl(token.text);
+    if (!ttl) {
+      is_ttl_unknown_ = true;
+      error(token, "zone-ttl", "not a TTL", "seconds, or numbers with s, m, h, d or w");
+    }
+    return ttl;
+  }
+
+  /// One that could not be read must not pass its records to the owner before it.
+  void forget_owner() {
+    owner_.reset();
+    is_owner_unknown_ = true;
   }
 
   // record = [owner] ( [ttl] [class] | [class] [ttl] ) type rdata
   void read_record(const ZoneEntry& entry) {
     std::span<const ZoneToken> rest = entry.tokens;
     if (!entry.begins_blank) {
-      // An owner that is no name must not pass its records to the owner before it.
       owner_ = parse_name_at(rest.front());
-      is_owner_bad_ = !owner_;
+      is_owner_unknown_ = !owner_;
       rest = rest.subspan(1);
     }
     std::optional<std::uint32_t> ttl;
@@ -178,12 +193,12 @@ class Parser {
         has_class = true;
       } else if (!ttl && !token.is_quoted && !token.text.empty() && token.text.front() >= '0' &&
                  token.text.front() <= '9') {
-        if (!(ttl = parse_ttl(token.text)))
-          return error(token, "zone-ttl", "not a TTL", "seconds, or numbers with s, m, h, d or w");
+        if (!(ttl = parse_ttl_at(token))) return;
       } else {
         break;
       }
     }
+    if (ttl) last_ttl_ = ttl;
     if (rest.empty()) return error(entry.tokens.back(), "zone-record", "the record ends before its type");
     const auto type = rest.front().is_quoted ? std::nullopt : parse_type(rest.front().text);
     if (!type || !is_data_type(*type))
@@ -196,25 +211,33 @@ class Parser {
 
   void read_rdata(Type type, const ZoneToken& type_token, std::span<const ZoneToken> words,
                   std::optional<std::uint32_t> ttl) {
-    static const Name kRoot;
-    auto rdata = parse_rdata_tokens(type, words, origin_ ? *origin_ : kRoot);
+    auto rdata = parse_rdata_tokens(type, words, known_origin());
     if (!rdata) {
-      const RdataProblem& wrong = rdata.error();
-      const ZoneToken& where = wrong.token < words.size() ? words[wrong.token]
-                               : words.empty()            ? type_token
-                                                          : words.back();
-      return error(where, "zone-rdata", "not data of type " + to_string(type), wrong.expected);
+      if (type == Type::soa) is_ttl_unknown_ = true;  // it might have been the SOA's
+      for (const RdataProblem& wrong : rdata.error()) report(wrong, type, type_token, words);
+      return;
     }
     if (!owner_) {
-      if (!is_owner_bad_) error(type_token, "zone-owner", "the first record has no owner");
+      if (!is_owner_unknown_) error(type_token, "zone-owner", "the first record has no owner");
       return;
     }
     // RFC 2308 section 4: $TTL from where it stands; without it the TTL of the record before (RFC 1035 section 5.1).
     if (!ttl) ttl = default_ttl_ ? default_ttl_ : last_ttl_;
     if (!ttl && type == Type::soa) ttl = ByteReader(as_bytes(*rdata).last(4)).u32() & 0x7fffffff;
-    if (!ttl) return error(type_token, "zone-ttl", "no TTL here, and no $TTL before");
+    if (!ttl) {
+      if (!is_ttl_unknown_) error(type_token, "zone-ttl", "no TTL here, and no $TTL before");
+      return;
+    }
     last_ttl_ = ttl;
     add(type, type_token, *ttl, std::move(*rdata));
+  }
+
+  void report(const RdataProblem& wrong, Type type, const ZoneToken& type_token, std::span<const ZoneToken> words) {
+    const ZoneToken& where = wrong.token < words.size() ? words[wrong.token]
+                             : words.empty()            ? type_token
+                                                        : words.back();
+    if (wrong.lacks_origin) return lacks_origin(where);
+    error(where, "zone-rdata", "not data of type " + to_string(type), wrong.expected);
   }
 
   void add(Type type, const ZoneToken& where, std::uint32_t ttl, std::string rdata) {
@@ -229,7 +252,7 @@ class Parser {
       zone_.places.push_back(place);
     }
     RRset& set = zone_.rrsets[position];
-    if (was_given(set, position, rdata))
+    if (given_.was_given(set, position, rdata))
       return problem(Severity::warning, place, "zone-duplicate", "the record was given before");
     if (type == Type::soa && !set.rdata.empty()) return error(where, "zone-soa", "a second SOA");
     if (type == Type::cname && !set.rdata.empty()) return error(where, "zone-cname", "a second CNAME at one owner");
@@ -239,15 +262,6 @@ class Parser {
       set.ttl = std::min(set.ttl, ttl);
     }
     set.rdata.push_back(std::move(rdata));
-  }
-
-  /// Few are compared one by one; many have a table of their own, so that the work stays linear.
-  bool was_given(const RRset& set, std::size_t position, const std::string& rdata) {
-    static constexpr std::size_t kFew = 16;
-    if (set.rdata.size() < kFew) return std::ranges::find(set.rdata, rdata) != set.rdata.end();
-    auto& given = given_[position];
-    if (given.empty()) given.insert(set.rdata.begin(), set.rdata.end());
-    return !given.insert(rdata).second;
   }
 
   void check_zone() {
@@ -266,7 +280,7 @@ class Parser {
       return;
     }
     zone_.apex = soa->owner;
-    zone_.serial = ByteReader(as_bytes(soa->rdata.front()).last(20)).u32();
+    zone_.serial = serial_in(as_bytes(soa->rdata.front()));
     std::unordered_map<Name, std::size_t> types_at_alias;
     for (const RRset& set : zone_.rrsets)
       if (set.type == Type::cname) types_at_alias[set.owner] = 0;
@@ -282,6 +296,10 @@ class Parser {
     if (!set.owner.is_below_or_equal(zone_.apex))
       problem(Severity::error, place, "zone-outside", "the owner is not in the zone " + zone_.apex.to_string(),
               set.owner.to_string());
+    if (!fits_message(set))
+      problem(Severity::error, place, "zone-rrset", "what this owner has of this type fits into no message",
+              set.owner.to_string() + ' ' + to_string(set.type),
+              std::to_string(kMaxRRsetBytes) + " bytes at most, with 12 for each record");
     if (set.type != Type::cname) return;
     if (set.owner == zone_.apex)
       problem(Severity::error, place, "zone-cname", "the apex can't be an alias (RFC 1912 section 2.4)",
@@ -296,12 +314,13 @@ class Parser {
   std::optional<Name> origin_;
   const ZoneFileLimits& limits_;
   std::optional<Name> owner_;
-  bool is_owner_bad_ = false;
   std::optional<std::uint32_t> default_ttl_, last_ttl_;
+  // What could not be read has been reported; that it is missing elsewhere is no error of its own.
+  bool is_origin_unknown_ = false, is_owner_unknown_ = false, is_ttl_unknown_ = false;
   std::size_t record_count_ = 0;
   bool is_full_ = false;
   RRsetIndex index_;
-  std::unordered_map<std::size_t, std::unordered_set<std::string>> given_;  ///< by position of a large RRset
+  GivenRdata given_;
   ZoneRecords zone_;
   Diagnostics problems_;
 };

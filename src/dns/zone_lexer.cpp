@@ -8,6 +8,11 @@ bool is_blank(char c) noexcept {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
+bool is_control(char c) noexcept {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7f;
+}
+
 bool ends_word(char c) noexcept {
   return is_blank(c) || c == '\n' || c == ';' || c == '(' || c == ')' || c == '"';
 }
@@ -63,8 +68,7 @@ void ZoneLexer::read_word(ZoneEntry& entry) {
   ZoneToken token{{}, false, line_, column()};
   const std::size_t start = at_;
   while (!at_end() && !ends_word(text_[at_])) {
-    const auto c = static_cast<unsigned char>(text_[at_]);
-    if (c < 0x20 || c == 0x7f) return fail(entry, "a control character");
+    if (is_control(text_[at_])) return fail(entry, "a control character");
     // What follows a backslash belongs to the word, whatever it is.
     if (text_[at_] == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] != '\n') ++at_;
     ++at_;
@@ -76,11 +80,13 @@ void ZoneLexer::read_word(ZoneEntry& entry) {
 void ZoneLexer::read_quoted(ZoneEntry& entry) {
   ZoneToken token{{}, true, line_, column()};
   const std::size_t start = ++at_;
-  while (!at_end() && text_[at_] != '"' && text_[at_] != '\n') {
+  while (!at_end() && text_[at_] != '"' && !is_at_line_end()) {
+    // A tab is as good as a blank here.
+    if (is_control(text_[at_]) && text_[at_] != '\t') return fail(entry, "a control character");
     if (text_[at_] == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] != '\n') ++at_;
     ++at_;
   }
-  if (at_end() || text_[at_] == '\n') {
+  if (at_end() || text_[at_] != '"') {
     entry.problem = ZoneEntry::Problem{token.line, token.column, "this quote is not closed on its line"};
     return;
   }

@@ -41,6 +41,10 @@ class ZoneLexer {
 
  private:
   [[nodiscard]] bool at_end() const noexcept { return at_ == text_.size(); }
+  [[nodiscard]] bool is_at_line_end() const noexcept {
+    const std::string_view rest = text_.substr(at_);
+    return rest.starts_with('\n') || rest.starts_with("\r\n");
+  }
   void read_entry(ZoneEntry& entry);
   void read_word(ZoneEntry& entry);
   void read_quoted(ZoneEntry& entry);

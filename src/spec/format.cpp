@@ -59,8 +59,37 @@ std::optional<Complaint> check_host(const IpAddress& address, std::string_view e
   return is_host_address(address) ? std::nullopt : std::optional(no_host(expected));
 }
 
+// Clients and servers are told apart by what IpAddress::unmapped() makes of them: an IPv4-mapped form would match
+// nobody.
+
+std::optional<Complaint> check_unmapped(const IpAddress& address, std::string_view expected) {
+  const IpAddress plain = address.unmapped();
+  if (plain == address) return {};
+  return Complaint{code::bad_address,
+                   "an IPv4 address is not written in the form of an IPv6 one here; this is " + plain.to_string(),
+                   expected};
+}
+
+std::optional<Complaint> check_unmapped(const Cidr& cidr, std::string_view expected) {
+  const IpAddress plain = cidr.network().unmapped();
+  if (plain == cidr.network()) return {};
+  constexpr unsigned kMappedBits = 96;  // the last of them is set, so the prefix has all
+  return Complaint{code::bad_cidr,
+                   "an IPv4 network is not written in the form of an IPv6 one here; this is " +
+                       Cidr(plain, cidr.prefix_length() - kMappedBits).to_string(),
+                   expected};
+}
+
+std::optional<Complaint> check_ipv6_host(const Ipv6& address) {
+  if (auto mapped = check_unmapped(IpAddress(address), kIpv6Example)) return mapped;
+  return check_host(address, kIpv6Example);
+}
+
 std::optional<Complaint> check_endpoint(std::string_view text, const char* message, std::string_view expected) {
-  if (const auto endpoint = parse_endpoint(text, 53)) return check_host(endpoint->address, expected);
+  if (const auto endpoint = parse_endpoint(text, 53)) {
+    if (auto mapped = check_unmapped(endpoint->address, expected)) return mapped;
+    return check_host(endpoint->address, expected);
+  }
   if (text.find('%') != std::string_view::npos)
     return Complaint{code::bad_address, "an address with a zone means something on one host only", expected};
   return Complaint{code::bad_address, message, expected};
@@ -212,7 +241,8 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
     case Format::ipv4_cidr:
       return check_ipv4_cidr(text);
     case Format::cidr:
-      return parse_cidr(text) ? std::nullopt : std::optional(bad_cidr(text, false));
+      if (const auto cidr = parse_cidr(text)) return check_unmapped(*cidr, kCidrExample);
+      return bad_cidr(text, false);
     case Format::pool:
       return check_pool(text);
     case Format::ip_address:
@@ -256,11 +286,11 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
         return {};
       return Complaint{code::bad_name, "this is no name of a file"};
     case Format::ipv6:
-      if (const auto address = parse_ipv6(text)) return check_host(*address, kIpv6Example);
+      if (const auto address = parse_ipv6(text)) return check_ipv6_host(*address);
       return Complaint{code::bad_address, "this is no IPv6 address", kIpv6Example};
     case Format::ipv6_cidr: {
       const auto cidr = parse_cidr(text);
-      if (cidr && cidr->network().is_v6()) return {};
+      if (cidr && cidr->network().is_v6()) return check_unmapped(*cidr, kCidr6Example);
       if (cidr) return Complaint{code::bad_cidr, "this field takes an IPv6 network", kCidr6Example};
       Complaint complaint = bad_cidr(text, false);
       complaint.expected = kCidr6Example;

@@ -10,7 +10,8 @@
 namespace hcpnet::spec {
 
 /// What the text of a field has to be. An address is one that a host can have, see is_host_address(), and so is a MAC
-/// address; a network has such addresses.
+/// address; a network has such addresses. An IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) is none of the formats
+/// cidr, resolver, endpoint, ipv6 and ipv6_cidr.
 enum class Format : std::uint8_t {
   any,                ///< any text
   image,              ///< a container image: not empty, no blanks

@@ -268,9 +268,9 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
     check_views(policy, own_view(target));
     check_zone_upstreams(policy, target);
     check_dns_conduct(policy.subject, policy.value);
-    check_records(policy.subject, "/spec/records", policy.value.records);
+    check_records(policy.subject, "/spec/records", policy.value.records, policy.value.record_ttl);
     for (std::size_t i = 0; i < policy.value.views.size(); ++i)
-      check_records(policy.subject, at("views", i, "records"), policy.value.views[i].records);
+      check_records(policy.subject, at("views", i, "records"), policy.value.views[i].records, policy.value.record_ttl);
   }
   TargetFinder<ProxyPolicy, ProxyServer> proxy(targets.infras, targets.proxy_servers, "ProxyServer", set_is_complete);
   for (Examined<ProxyPolicy>& policy : policies.proxy) {

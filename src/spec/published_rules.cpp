@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a DNSPolicy adds, against what its target publishes already: two answers for one name would be mixed into one.
+// Records of a view take the place of what is published in it (derive::ZoneSet::add_instead()).
 #include <algorithm>
+#include <hcpnet/dns/name.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <map>
 #include <utility>
 
-#include "spec/format.hpp"
 #include "spec/names.hpp"
 #include "spec/rules.hpp"
 
 namespace hcpnet::spec {
 namespace {
 
-/// Names with a VLAN address of their own, in lower case, and what has them.
-using Published = std::map<std::string, std::string>;
+/// Names with a VLAN address of their own, and what has them.
+using Published = std::map<dns::Name, std::string>;
+
+/// A text that is no name has a problem of its own.
+void publish(Published& names, const std::string& name, const std::string& owner) {
+  if (const auto parsed = dns::parse_name(name)) names.emplace(*parsed, owner);
+}
 
 void publish_cluster(Published& names, const std::string& domain, bool has_apps, const std::string& owner) {
-  for (const std::string_view label : kServiceLabels) names.emplace(std::string(label) + domain, owner);
-  if (has_apps) names.emplace("*.apps." + domain, owner);
+  for (const std::string_view label : kServiceLabels) publish(names, std::string(label) + domain, owner);
+  if (has_apps) publish(names, "*.apps." + domain, owner);
 }
 
 /// Without a proxy nothing is published: then a policy may say where the names lead.
@@ -28,31 +34,32 @@ Published names_of(const Examined<Infra>& infra, const std::vector<Examined<Infr
     return names;
   for (const auto& [attachment, subject, plan] : attachments)
     if (attachment.metadata.namespace_ == value.metadata.namespace_ && attachment.infra_name == value.metadata.name)
-      publish_cluster(names, lower(attachment.cluster_name + '.' + attachment.base_domain),
-                      attachment.apps_ingress.enabled, "cluster " + attachment.metadata.name);
+      publish_cluster(names, attachment.cluster_name + '.' + attachment.base_domain, attachment.apps_ingress.enabled,
+                      "cluster " + attachment.metadata.name);
   if (names.empty() && names_cluster(value))
-    publish_cluster(names, lower(*value.dns->cluster_name + '.' + *value.dns->base_domain), false,
+    publish_cluster(names, *value.dns->cluster_name + '.' + *value.dns->base_domain, false,
                     "cluster " + *value.dns->cluster_name);
   if (!names.empty())
     for (const std::string_view name : kKubernetesNames)
-      names.emplace(name, "the proxy of Infra " + value.metadata.key());
+      publish(names, std::string(name), "the proxy of Infra " + value.metadata.key());
   return names;
 }
 
 Published names_of(const Examined<DNSServer>& server) {
   Published names;
   for (std::size_t i = 0; i < server.value.static_entries.size(); ++i)
-    names.emplace(lower(server.value.static_entries[i].hostname),
-                  "staticEntries of the target (" +
-                      server.subject.where("/spec/staticEntries/" + std::to_string(i) + "/hostname") + ')');
+    publish(names, server.value.static_entries[i].hostname,
+            "staticEntries of the target (" +
+                server.subject.where("/spec/staticEntries/" + std::to_string(i) + "/hostname") + ')');
   return names;
 }
 
 void check_policy(Examined<DNSPolicy>& policy, const Published& names) {
-  const auto check = [&](const std::string& pointer, std::string name) {
-    if (name.ends_with('.')) name.pop_back();
-    const auto other = names.find(lower(name));
-    if (other != names.end() && policy.subject.is_good(pointer))
+  // Case and escapes (`\097pi`) are ways to write a name, not other names.
+  const auto check = [&](const std::string& pointer, const std::string& text) {
+    const auto name = dns::parse_name(text);
+    if (!name || !policy.subject.is_good(pointer)) return;
+    if (const auto other = names.find(*name); other != names.end())
       policy.subject.error(code::duplicate_hostname, pointer,
                            "this name is published already, by " + other->second + "; a view can have it otherwise");
   };

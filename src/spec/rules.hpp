@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
+#include <chrono>
 #include <hcpnet/spec/load.hpp>
 #include <optional>
 #include <string>
@@ -91,7 +92,8 @@ void check_published(std::vector<Examined<DNSPolicy>>& policies, PolicyTargets t
 /// Upstreams of a DNSPolicy, and who may ask.
 void check_dns_conduct(Subject& subject, const DNSPolicy& policy);
 
-/// Records of a DNSPolicy; `list` is the pointer to them.
-void check_records(Subject& subject, const std::string& list, const std::vector<DNSPolicy::Record>& records);
+/// Records of a DNSPolicy; `list` is the pointer to them, `default_ttl` that of records that say none.
+void check_records(Subject& subject, const std::string& list, const std::vector<DNSPolicy::Record>& records,
+                   std::chrono::seconds default_ttl);
 
 }  // namespace hcpnet::spec

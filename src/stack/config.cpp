@@ -95,6 +95,8 @@ Diagnostics check_surroundings(const Inputs& in) {
   };
   for (const IpAddress& address : in.surroundings.pod_addresses) {
     if (address.is_unspecified() || spec::is_multicast(address)) refuse(address, "is none that a host can have");
+    if (const IpAddress plain = address.unmapped(); plain != address)
+      refuse(address, "is " + plain.to_string() + " in the form of an IPv6 address");
     if (!seen.insert(address).second) refuse(address, "is given twice");
   }
   const auto compare = [&](const auto& server, const std::string& owner) {

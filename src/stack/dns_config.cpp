@@ -2,6 +2,8 @@
 // From spec to zones and views. Each hosted-cluster domain is a zone of every view, so that nothing below it is ever
 // forwarded; what else is published is a zone of its own.
 #include <algorithm>
+#include <hcpnet/dns/message.hpp>
+#include <set>
 #include <utility>
 
 #include "stack/derive.hpp"
@@ -12,15 +14,75 @@
 namespace hcpnet::derive {
 namespace {
 
-/// What a policy adds to a view, once its addresses are there.
-void add_records(ZoneSet& zones, const std::vector<dns::RRset>& records, const std::string& path, bool reverse,
-                 const spec::Origin& policy, const spec::ObjectMeta& owner, Diagnostics& problems) {
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    if (zones.add_record(records[i])) continue;
-    problems.add(problem(Severity::warning, policy, path + '/' + std::to_string(i), owner, "alias-not-alone",
+/// Records of a policy, and the view that they are for.
+struct PolicyRecords {
+  const spec::ValidDnsPolicy& policy;
+  const std::vector<dns::RRset>& records;
+  std::string pointer;
+  std::string view;
+};
+
+/// What a policy adds to a view, once its addresses are there; `add` is ZoneSet::add_record or add_instead.
+void add_records(ZoneSet& zones, const PolicyRecords& more, bool (ZoneSet::*add)(const dns::RRset&),
+                 const spec::ObjectMeta& owner, Diagnostics& problems) {
+  for (std::size_t i = 0; i < more.records.size(); ++i) {
+    if ((zones.*add)(more.records[i])) continue;
+    problems.add(problem(Severity::warning, more.policy.origin, more.pointer + '/' + std::to_string(i), owner,
+                         "alias-not-alone",
                          "this record of the DNSPolicy is left out: an alias is alone at its name, which is no apex"));
   }
-  if (reverse) zones.add_reverse();
+  if (more.policy.reverse) zones.add_reverse();
+}
+
+/// Of the delegations among the records, once everything of the view is there.
+void warn_of_delegations(const ZoneSet& zones, const PolicyRecords& more, const spec::ObjectMeta& owner,
+                         Diagnostics& problems) {
+  std::set<dns::Name> seen;
+  for (std::size_t i = 0; i < more.records.size(); ++i) {
+    const dns::RRset& rrset = more.records[i];
+    if (rrset.type != dns::Type::ns || !seen.insert(rrset.owner).second) continue;
+    if (const auto hidden = zones.hidden_by(rrset.owner))
+      problems.add(problem(Severity::warning, more.policy.origin, more.pointer + '/' + std::to_string(i), owner,
+                           "records-hidden",
+                           "this delegation hides " + hidden->owner.to_string() + ' ' + dns::to_string(hidden->type) +
+                               " from the view " + more.view + ", whose clients are referred to its name servers"));
+  }
+}
+
+/// A view for which nothing is published of these domains, and which has nothing of its own there.
+void warn_of_unknown_domains(const ZoneSet& zones, const spec::ValidDnsPolicy& policy, std::size_t index,
+                             const std::vector<std::string>& domains, const spec::ObjectMeta& owner,
+                             Diagnostics& problems) {
+  const spec::ValidDnsPolicy::ExtraView& view = policy.views[index];
+  if (view.proxy_address) return;
+  const std::vector<ZoneSet::Published> published = zones.published();
+  std::vector<std::string> unknown = domains;
+  std::erase_if(unknown, [&](const std::string& text) {
+    const dns::Name domain = dns::parse_name(text).value();
+    return std::ranges::any_of(published,
+                               [&](const ZoneSet::Published& p) { return p.owner.is_below_or_equal(domain); }) ||
+           std::ranges::any_of(policy.zone_files, [&](const spec::ValidDnsPolicy::FileRecords& item) {
+             return item.view == view.name && item.file->zone()->apex().is_below_or_equal(domain);
+           });
+  });
+  if (unknown.empty()) return;
+  const std::string more = unknown.size() == 1 ? "" : ", and of " + std::to_string(unknown.size() - 1) + " more";
+  problems.add(problem(Severity::warning, policy.origin, "/spec/views/" + std::to_string(index) + "/proxyAddress",
+                       owner, "no-proxy-address",
+                       "clients of the view " + view.name + " get NXDOMAIN for the names of " + unknown.front() + more +
+                           ": without proxyAddress nothing says where to send them"));
+}
+
+/// A view of a policy, on top of what is published for it; `domains` are those that its clients may look for names in.
+dns::View extra_view(ZoneSet& zones, const spec::ValidDnsPolicy& policy, std::size_t index,
+                     const std::vector<std::string>& domains, const spec::ObjectMeta& owner, Diagnostics& problems) {
+  const spec::ValidDnsPolicy::ExtraView& extra = policy.views[index];
+  const PolicyRecords own{policy, extra.records, "/spec/views/" + std::to_string(index) + "/records", extra.name};
+  add_records(zones, own, &ZoneSet::add_instead, owner, problems);
+  auto built = build_with_files(zones, policy, extra.name, {}, owner, problems);
+  warn_of_delegations(zones, own, owner, problems);
+  warn_of_unknown_domains(zones, policy, index, domains, owner, problems);
+  return {extra.name, extra.clients, std::move(built)};
 }
 
 /// The clients that no other view claims: pods and everybody else on the management side. A view that has a default
@@ -223,6 +285,17 @@ std::vector<std::string> subnets_inside(const dhcp::Config& dhcp, const std::opt
   return names;
 }
 
+/// Those of a VLAN: what is published there, and what the policy has for it.
+std::vector<std::shared_ptr<const dns::Zone>> vlan_zones(ZoneSet& zones, const spec::ValidDnsPolicy& policy,
+                                                         const std::optional<LeaseZone>& leases,
+                                                         const spec::ObjectMeta& owner, Diagnostics& problems) {
+  const PolicyRecords more{policy, policy.records, "/spec/records", "vlan"};
+  add_records(zones, more, &ZoneSet::add_record, owner, problems);
+  auto built = build_with_files(zones, policy, "vlan", leases, owner, problems);
+  warn_of_delegations(zones, more, owner, problems);
+  return built;
+}
+
 dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, const std::optional<LeaseZone>& leases,
                     Diagnostics& problems) {
   ZoneSet zones(infra.dns_policy.record_ttl);
@@ -237,9 +310,7 @@ dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, const std::
   else if (proxy && !infra.clusters.empty())  // once the clients of every cluster are known
     for (const std::string_view name : kKubernetesNames) zones.reserve(std::string(name));
   for (const auto& entry : infra.dns_policy.entries) zones.add_address(entry.hostname, entry.address);
-  add_records(zones, infra.dns_policy.records, "/spec/records", infra.dns_policy.reverse, infra.dns_policy.origin,
-              infra.metadata, problems);
-  return {"vlan", {infra.cidr}, build_with_files(zones, infra.dns_policy, "vlan", leases, infra.metadata, problems)};
+  return {"vlan", {infra.cidr}, vlan_zones(zones, infra.dns_policy, leases, infra.metadata, problems)};
 }
 
 DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, StackConfig& out, Diagnostics& problems) {
@@ -253,14 +324,10 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   server.lease_zone = lease_zone(in, out, infra.dns_policy, {infra.metadata.key()}, domains, infra.metadata, problems);
   server.config.views.push_back(vlan_view(in, infra, server.lease_zone, problems));
   for (std::size_t i = 0; i < infra.dns_policy.views.size(); ++i) {
-    const auto& extra = infra.dns_policy.views[i];
+    const std::optional<Ipv4>& proxy = infra.dns_policy.views[i].proxy_address;
     ZoneSet zones(infra.dns_policy.record_ttl);
-    add_clusters(zones, infra, extra.proxy_address, extra.proxy_address.has_value(), true);
-    add_records(zones, extra.records, "/spec/views/" + std::to_string(i) + "/records", infra.dns_policy.reverse,
-                infra.dns_policy.origin, infra.metadata, problems);
-    server.config.views.push_back(
-        {extra.name, extra.clients,
-         build_with_files(zones, infra.dns_policy, extra.name, {}, infra.metadata, problems)});
+    add_clusters(zones, infra, proxy, proxy.has_value(), true);
+    server.config.views.push_back(extra_view(zones, infra.dns_policy, i, domains, infra.metadata, problems));
   }
   const InternalProxy internal = find_internal_proxy(in, infra, out);
   const bool is_known = internal.address || !internal.is_wanted;
@@ -278,8 +345,16 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   server.config.forwarding = forwarding(infra.dns_servers);
   set_conduct(server.config, infra.dns_policy);
   warn_of_unseen_files(server.config, infra.dns_policy, infra.metadata, problems);
-  warn_of_dead_forwarding(infra.dns_policy, infra.metadata, problems);
+  warn_of_dead_forwarding(server.config, infra.dns_policy, infra.metadata, problems);
   return server;
+}
+
+/// The names of staticEntries for those who reach them through a proxy. That the names of the `kubernetes` Service mean
+/// this cluster is known of the VLAN's clients alone.
+void add_entries(ZoneSet& zones, const spec::ValidDnsServer& spec, std::optional<Ipv4> proxy) {
+  if (!proxy) return;
+  for (const auto& entry : spec.entries)
+    if (!is_kubernetes_name(entry.hostname)) zones.add_address(entry.hostname, *proxy);
 }
 
 DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, const StackConfig& out,
@@ -295,31 +370,24 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, c
   add_lease_zones(vlan, server.lease_zone);
   vlan.add_zone(spec.domain);
   pod.add_zone(spec.domain);
-  for (const auto& entry : spec.entries) {
-    vlan.add_address(entry.hostname, entry.address);
-    if (spec.internal_proxy_ip && !is_kubernetes_name(entry.hostname))
-      pod.add_address(entry.hostname, *spec.internal_proxy_ip);
-  }
+  for (const auto& entry : spec.entries) vlan.add_address(entry.hostname, entry.address);
+  add_entries(pod, spec, spec.internal_proxy_ip);
   for (const auto& entry : spec.policy.entries) vlan.add_address(entry.hostname, entry.address);
-  add_records(vlan, spec.policy.records, "/spec/records", spec.policy.reverse, spec.policy.origin, spec.metadata,
-              problems);
+  const bool has_names = std::ranges::any_of(
+      spec.entries, [&](const auto& entry) { return spec::is_at_or_below(entry.hostname, spec.domain); });
+  const std::vector<std::string> domains = has_names ? std::vector{spec.domain} : std::vector<std::string>{};
   for (std::size_t i = 0; i < spec.policy.views.size(); ++i) {
-    const auto& extra = spec.policy.views[i];
     ZoneSet zones(spec.policy.record_ttl);
     zones.add_zone(spec.domain);
-    if (extra.proxy_address)
-      for (const auto& entry : spec.entries) zones.add_address(entry.hostname, *extra.proxy_address);
-    add_records(zones, extra.records, "/spec/views/" + std::to_string(i) + "/records", spec.policy.reverse,
-                spec.policy.origin, spec.metadata, problems);
-    server.config.views.push_back(
-        {extra.name, extra.clients, build_with_files(zones, spec.policy, extra.name, {}, spec.metadata, problems)});
+    add_entries(zones, spec, spec.policy.views[i].proxy_address);
+    server.config.views.push_back(extra_view(zones, spec.policy, i, domains, spec.metadata, problems));
   }
-  auto vlan_zones = build_with_files(vlan, spec.policy, "vlan", server.lease_zone, spec.metadata, problems);
+  auto built = vlan_zones(vlan, spec.policy, server.lease_zone, spec.metadata, problems);
   if (spec.secondary_network) {
-    server.config.views.push_back({"vlan", {*spec.secondary_network}, std::move(vlan_zones)});
+    server.config.views.push_back({"vlan", {*spec.secondary_network}, std::move(built)});
     add_default_view(server.config, "pod", build_with_files(pod, spec.policy, "pod", {}, spec.metadata, problems));
   } else {
-    const bool has_view = add_default_view(server.config, "vlan", std::move(vlan_zones));
+    const bool has_view = add_default_view(server.config, "vlan", std::move(built));
     if (has_view && spec.internal_proxy_ip) {
       problems.add(problem(Severity::warning, spec.origin, "/spec/networkConfig/secondaryNetworkCIDR", spec.metadata,
                            "no-second-view",
@@ -330,7 +398,7 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, c
   server.config.forwarding = forwarding(spec.upstreams);
   set_conduct(server.config, spec.policy);
   warn_of_unseen_files(server.config, spec.policy, spec.metadata, problems);
-  warn_of_dead_forwarding(spec.policy, spec.metadata, problems);
+  warn_of_dead_forwarding(server.config, spec.policy, spec.metadata, problems);
   return server;
 }
 

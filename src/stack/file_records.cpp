@@ -235,6 +235,30 @@ std::vector<std::shared_ptr<const dns::Zone>> build_with_files(ZoneSet& zones, c
   return zones.build();
 }
 
+namespace {
+
+/// The zone of a view that has a name, the one with the longest apex; null when none has.
+const dns::Zone* zone_of(const dns::View& view, const dns::Name& name) {
+  const dns::Zone* best = nullptr;
+  for (const auto& zone : view.zones)
+    if (name.is_below_or_equal(zone->apex()) &&
+        (best == nullptr || zone->apex().label_count() > best->apex().label_count()))
+      best = zone.get();
+  return best;
+}
+
+/// The file that makes a name a zone of the view; empty when none does.
+std::string file_of(const spec::ValidDnsPolicy& policy, const std::string& view, const dns::Name& apex) {
+  for (const auto& item : policy.zone_files)
+    if (item.view == view && item.file->zone()->apex() == apex) return item.file->path();
+  for (const auto& item : policy.hosts_files)
+    for (const dns::Type type : {dns::Type::a, dns::Type::aaaa})
+      if (item.view == view && item.file->position(apex, type).line != 0) return item.file->path();
+  return {};
+}
+
+}  // namespace
+
 void warn_of_unseen_files(const dns::Config& config, const spec::ValidDnsPolicy& policy, const spec::ObjectMeta& owner,
                           Diagnostics& problems) {
   for (const auto* files : {&policy.zone_files, &policy.hosts_files})
@@ -245,24 +269,23 @@ void warn_of_unseen_files(const dns::Config& config, const spec::ValidDnsPolicy&
             "nobody sees the records of " + item.file->path() + ": no client is left for the view " + item.view));
 }
 
-void warn_of_dead_forwarding(const spec::ValidDnsPolicy& policy, const spec::ObjectMeta& owner, Diagnostics& problems) {
+void warn_of_dead_forwarding(const dns::Config& config, const spec::ValidDnsPolicy& policy,
+                             const spec::ObjectMeta& owner, Diagnostics& problems) {
   if (!policy.forwarding) return;
-  const auto warn = [&](std::size_t index, const dns::Name& zone, const dns::Name& above,
-                        const spec::ValidDnsPolicy::FileRecords& item) {
-    problems.add(problem(Severity::warning, policy.origin, "/spec/forwarding/zones/" + std::to_string(index) + "/zone",
-                         owner, "zone-not-forwarded",
-                         "nothing of the zone " + zone.to_string() + " is forwarded in view " + item.view + ": " +
-                             item.file->path() + " makes " + above.to_string() + " a zone of our own"));
-  };
   for (std::size_t i = 0; i < policy.forwarding->zones.size(); ++i) {
     const dns::Name& zone = policy.forwarding->zones[i].first;
-    for (const auto& item : policy.zone_files)
-      if (const dns::Name& apex = item.file->zone()->apex(); zone.is_below_or_equal(apex)) warn(i, zone, apex, item);
-    for (const auto& item : policy.hosts_files) {
-      const std::vector<dns::RRset>& rrsets = item.file->rrsets();
-      const auto above =
-          std::ranges::find_if(rrsets, [&](const dns::RRset& r) { return zone.is_below_or_equal(r.owner); });
-      if (above != rrsets.end()) warn(i, zone, above->owner, item);
+    std::map<std::pair<dns::Name, std::string>, std::string> views;  // by what takes the place, and the file it is of
+    for (const dns::View& view : config.views)
+      if (const dns::Zone* own = zone_of(view, zone)) {
+        std::string& names = views[{own->apex(), file_of(policy, view.name, own->apex())}];
+        (names += names.empty() ? "" : ", ") += view.name;
+      }
+    for (const auto& [place, names] : views) {
+      const auto& [apex, file] = place;
+      problems.add(problem(Severity::warning, policy.origin, "/spec/forwarding/zones/" + std::to_string(i) + "/zone",
+                           owner, "zone-not-forwarded",
+                           "nothing of the zone " + zone.to_string() + " is forwarded in view " + names + ": " +
+                               apex.to_string() + " is a zone of our own" + (file.empty() ? "" : ", by " + file)));
     }
   }
 }

@@ -21,7 +21,8 @@ namespace hcpnet::derive {
 /// Files for a view that no client is left for.
 void warn_of_unseen_files(const dns::Config& config, const spec::ValidDnsPolicy& policy, const spec::ObjectMeta& owner,
                           Diagnostics& problems);
-/// Zones of `forwarding` at or below what a file makes a zone.
-void warn_of_dead_forwarding(const spec::ValidDnsPolicy& policy, const spec::ObjectMeta& owner, Diagnostics& problems);
+/// Zones of `forwarding` at or below a zone of a view.
+void warn_of_dead_forwarding(const dns::Config& config, const spec::ValidDnsPolicy& policy,
+                             const spec::ObjectMeta& owner, Diagnostics& problems);
 
 }  // namespace hcpnet::derive

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,16 +45,24 @@ bool is_inherited(const std::string& path) {
   return path == "/dev/stdin" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
 }
 
-/// A FIFO or a device could make us wait for ever, or never end.
-bool is_readable_kind(int descriptor, const std::string& path) {
-  struct stat status{};
-  return ::fstat(descriptor, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) || is_inherited(path);
+/// A FIFO or a device could make us wait for ever, or never end. So could a file that the kernel makes up while it is
+/// read: /proc/kmsg says that it is a regular one.
+bool is_regular(int descriptor, const struct stat& status) {
+  struct statfs fs{};
+  return S_ISREG(status.st_mode) && ::fstatfs(descriptor, &fs) == 0 && fs.f_type != PROC_SUPER_MAGIC;
 }
 
-/// Opens without waiting for a writer, and goes on waiting for data. -1 with errno.
+/// To read a folder fails with a better message.
+bool is_readable_kind(int descriptor, const std::string& path) {
+  struct stat status{};
+  return is_inherited(path) || ::fstat(descriptor, &status) != 0 || S_ISDIR(status.st_mode) ||
+         is_regular(descriptor, status);
+}
+
+/// Opens without waiting for a writer; only what the caller gave is waited for afterwards. -1 with errno.
 int open_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (descriptor >= 0) ::fcntl(descriptor, F_SETFL, 0);
+  if (descriptor >= 0 && is_inherited(path)) ::fcntl(descriptor, F_SETFL, 0);
   return descriptor;
 }
 
@@ -191,7 +201,7 @@ bool read_record_file_once(spec::RecordText& record, std::size_t max) {
   struct stat before{}, after{};
   if (descriptor < 0 || ::fstat(descriptor, &before) != 0)
     record.trouble = std::strerror(errno);
-  else if (!S_ISREG(before.st_mode))
+  else if (!is_regular(descriptor, before))
     record.trouble = "this is no regular file";
   else if (const int error = read_all(descriptor, max, record.text))
     record.trouble = std::strerror(error);

@@ -48,6 +48,20 @@ bool ZoneSet::add_record(const dns::RRset& rrset) {
   return true;
 }
 
+bool ZoneSet::add_instead(const dns::RRset& rrset) {
+  auto& [apex, owners] = zone_for(rrset.owner);
+  // An alias at an apex is refused, and then the address stays.
+  const bool is_alias = rrset.type == dns::Type::cname && rrset.owner != apex;
+  if (rrset.type == dns::Type::a || is_alias) {
+    reserved_.erase(rrset.owner);
+    if (rrset.owner.is_wildcard()) unavailable_.erase(rrset.owner.parent());  // see add_unavailable_zone()
+    const auto there = owners.find(rrset.owner);
+    if (there != owners.end()) there->second.addresses.clear();
+    if (there != owners.end() && there->second.records.empty()) owners.erase(there);
+  }
+  return add_record(rrset);
+}
+
 void ZoneSet::add_reverse() {
   std::map<dns::Name, std::vector<std::string>> names;
   for (const auto& [apex, owners] : zones_)
@@ -90,6 +104,28 @@ std::vector<ZoneSet::Published> ZoneSet::published() const {
     all.push_back({zone != zones_.end() ? zone->first : name, name, dns::Type::a});
   }
   return all;
+}
+
+std::optional<ZoneSet::Published> ZoneSet::hidden_by(const dns::Name& cut) const {
+  const auto zone = closest(cut);
+  // A zone that is not available becomes a part of the one above once its addresses are known.
+  if (zone == zones_.end() || cut.is_wildcard() || (zone->first == cut && !unavailable_.contains(cut))) return {};
+  const auto delegation = zone->second.find(cut);
+  if (delegation == zone->second.end()) return {};
+  std::set<dns::Name> servers;
+  for (const dns::RRset& rrset : delegation->second.records)
+    if (rrset.type == dns::Type::ns)
+      for (const std::string& server : rrset.rdata) servers.insert(dns::make_name(server).value());
+  if (servers.empty()) return {};
+  const auto is_seen = [&](const Published& other) {
+    if (!other.owner.is_below_or_equal(cut)) return true;
+    if (other.apex.is_below_or_equal(cut) && !unavailable_.contains(other.apex)) return true;  // a zone of its own
+    if (other.type == dns::Type::a || other.type == dns::Type::aaaa) return servers.contains(other.owner);
+    return other.owner == cut && (other.type == dns::Type::ns || other.type == dns::Type::ds);
+  };
+  const std::vector<Published> all = published();
+  const auto hidden = std::ranges::find_if_not(all, is_seen);
+  return hidden == all.end() ? std::nullopt : std::optional(*hidden);
 }
 
 std::vector<dns::Name> ZoneSet::apexes() const {

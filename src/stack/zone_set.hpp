@@ -6,6 +6,7 @@
 #include <hcpnet/net.hpp>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ class ZoneSet {
   /// Adds records, in the zone that holds their owner, else as a zone of its own. False for what cannot stand there: an
   /// alias beside other records or at an apex, or another record beside an alias.
   [[nodiscard]] bool add_record(const dns::RRset& rrset);
+  /// The same, but that an address or an alias takes the place of what add_address() published, or reserve() keeps, at
+  /// its owner.
+  [[nodiscard]] bool add_instead(const dns::RRset& rrset);
   /// A PTR record for each address, to every name but wildcards, each in a zone of its own: the rest of the network
   /// is somebody else's.
   void add_reverse();
@@ -48,6 +52,9 @@ class ZoneSet {
     dns::Type type = dns::Type::a;
   };
   [[nodiscard]] std::vector<Published> published() const;
+  /// Something that NS records at `cut` hide: what stands at or below a delegation is not seen, but for itself and the
+  /// addresses of its servers. nullopt also where `cut` is no delegation.
+  [[nodiscard]] std::optional<Published> hidden_by(const dns::Name& cut) const;
   /// Of all zones but complete ones.
   [[nodiscard]] std::vector<dns::Name> apexes() const;
 

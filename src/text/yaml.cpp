@@ -15,8 +15,8 @@
 #include "text/tree_builder.hpp"
 
 // yaml-cpp follows the grammar; what it lets through is refused here: quotes that are never closed, text behind the end
-// of a document, empty keys, tags on nothing, tags beyond the core schema. So is what readers of YAML 1.1 take for
-// something else: colons at the edge of a word in a flow collection, text beside a marker, late directives.
+// of a document, empty keys and entries, tags on nothing, tags beyond the core schema. So is what readers of YAML 1.1
+// take for something else: colons at the edge of a word in a flow collection, text beside a marker, late directives.
 namespace hcpnet::text {
 namespace {
 
@@ -92,6 +92,7 @@ class Handler : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const std::size_t offset = visit(mark);
     check_colon();
+    refuse_missing_entry(offset);
     Value value;
     if (skip_properties(source_.text(), offset).has_tag) {
       refuse_tag(offset, "a tag needs a value behind it");
@@ -175,6 +176,12 @@ class Handler : public YAML::EventHandler {
     // A plain key stands on one line as it is; one that does not was never ended by a colon.
     scalar_ = {content, is_quoted ? quoted_->second : content + value.size()};
   }
+  /// Between brackets each comma has an entry before it (YAML 1.2.2 section 7.4.1), which yaml-cpp does not hold.
+  void refuse_missing_entry(std::size_t offset) const {
+    if (collections_.empty() || !collections_.back().is_flow_list || !source_.text().substr(offset).starts_with(','))
+      return;
+    source_.stop(code::yaml_syntax, offset, "an entry is missing before this comma");
+  }
   /// In a flow collection "-" begins a value only with more of it behind (YAML 1.2.2 section 7.3.3), which yaml-cpp
   /// does not hold.
   void refuse_lone_dash(std::size_t content) const {
@@ -255,7 +262,7 @@ class Handler : public YAML::EventHandler {
     collections_.push_back({is_block_map           ? kNextKey
                             : collections_.empty() ? 0
                                                    : collections_.back().indent,
-                            is_block_map, is_flow});
+                            is_block_map, is_flow, is_flow && type == ValueType::list});
   }
   void end() {
     collections_.pop_back();
@@ -274,6 +281,7 @@ class Handler : public YAML::EventHandler {
         0;  ///< column of the keys of the nearest block mapping; kNextKey until its first key, 0 where there is none
     bool is_block_map = false;
     bool is_flow = false;
+    bool is_flow_list = false;
   };
   std::vector<Collection> collections_;                        ///< those that are open
   std::optional<std::pair<std::size_t, std::size_t>> scalar_;  ///< begin and end of the last one; none after an alias

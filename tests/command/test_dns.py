@@ -135,6 +135,58 @@ def test_render_prints_everything_without_a_folder(hcpnet: Hcpnet) -> None:
     assert hcpnet("dns", "render", "--target", "bind", "--pod-address", "x", str(hcpnet.network)).returncode == 2
 
 
+SERVERS = "---\n".join(
+    f"""\
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DNSServer
+metadata: {{name: {name}, namespace: hcp}}
+spec:
+  networkConfig: {{serverIP: 127.83.{number}.3, proxyIP: 127.83.{number}.4}}
+  hostedClusterDomain: {name}.example.com
+  staticEntries: [{{hostname: api.{name}.example.com, ip: 127.83.{number}.4}}]
+"""
+    for number, name in enumerate(("blue", "red"))
+)
+
+
+@pytest.mark.parametrize("prefix", ["", "/etc/bind/"])
+def test_each_of_several_servers_names_its_own_files(hcpnet: Hcpnet, prefix: str) -> None:
+    hcpnet.network.write_text(SERVERS)
+    out = hcpnet.folder / "out"
+    done = hcpnet(
+        *("dns", "render", "--target", "bind", "--output-dir", str(out), "--file-prefix", prefix, str(hcpnet.network))
+    )
+    assert done.returncode == 0, done.stderr
+    for name in ("blue", "red"):
+        assert (out / f"hcp-{name}" / "vlan" / f"{name}.example.com.zone").exists()
+        # Without a prefix names begin in the folder of the configuration.
+        folder = f"{prefix}hcp-{name}/" if prefix else ""
+        text = (out / f"hcp-{name}" / "named.conf").read_text()
+        assert f'file "{folder}vlan/{name}.example.com.zone"' in text
+
+
+def test_a_prefix_that_would_break_the_configuration_is_an_error(hcpnet: Hcpnet) -> None:
+    for target in ("bind", "coredns"):
+        done = hcpnet("dns", "render", "--target", target, "--file-prefix", 'a b"c\\', str(hcpnet.network))
+        assert done.returncode == 1
+        assert "[bad-option]" in done.stderr
+        assert done.stdout == ""
+
+
+def test_a_set_without_dns_server_is_told(hcpnet: Hcpnet) -> None:
+    lines = NETWORK.splitlines(keepends=True)
+    hcpnet.network.write_text("".join(line for line in lines if not line.startswith("    dns:")))
+    for command in (
+        ("zone",),
+        ("explain", "a", "--from", "127.83.0.9"),
+        ("query", "a"),
+        ("render", "--target", "bind"),
+    ):
+        done = hcpnet("dns", *command, str(hcpnet.network))
+        assert (done.returncode, done.stdout) == (1, ""), command
+        assert done.stderr.endswith("hcpnet: the files describe no DNS server\n"), command
+
+
 def test_render_writes_nothing_in_part(hcpnet: Hcpnet) -> None:
     hcpnet.network.write_text(NETWORK.replace("198.51.100.10", "proxy.hcp.svc"))  # whose address nothing tells
     out = hcpnet.folder / "out"
@@ -263,3 +315,10 @@ def test_problems_of_files_of_records_have_their_own_lines(hcpnet: Hcpnet) -> No
     (folder / "hosts").unlink()
     (gone,) = errors(hcpnet)
     assert (gone["file"], gone["line"], gone["path"]) == (str(hcpnet.network), 17, "/spec/hostsFiles/0/path")
+
+
+def test_a_zone_file_without_origin_has_absolute_names_alone(hcpnet: Hcpnet) -> None:
+    write_records(hcpnet, "corp.example.org. 60 IN SOA ns host 7 3600 600 86400 30\n")
+    hcpnet.network.write_text(NETWORK + POLICY.replace(", zone: corp.example.org", ""))
+    found = [(d["line"], d["column"], d["code"]) for d in errors(hcpnet)]
+    assert found == [(1, 29, "zone-origin"), (1, 32, "zone-origin")]

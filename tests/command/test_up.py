@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hcpnet_command import NETWORK, PORT_MAPS, Hcpnet
+from hcpnet_command import NETWORK, PORT_MAPS, Hcpnet, wait_until
 
 
 def query(server: tuple[str, int], name: str) -> tuple[int, bytes]:
@@ -216,6 +216,40 @@ def test_an_edit_that_a_server_refuses_ends_nothing(hcpnet: Hcpnet) -> None:
     hcpnet.network.write_text(NETWORK.replace("blue", "green"))
     wait_for_count(hcpnet, process, "reloads", 0)
     assert query((address, port), "api.green.example.com")[0] == 0
+
+
+def wait_for_log(process: subprocess.Popen[str], words: str) -> None:
+    assert process.stderr
+    assert any(words in line for line in process.stderr), f"the log ends without {words}"
+
+
+def test_a_second_signal_ends_it_while_a_file_does_not_come(hcpnet: Hcpnet) -> None:
+    """A reload waits for a pipe that it was given, as it may for a file of a network that is away."""
+    fifo = hcpnet.folder / "network.fifo"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        writer = os.open(fifo, os.O_WRONLY)
+        os.write(writer, NETWORK.encode())
+        os.close(writer)
+        words = ["up", f"/proc/self/fd/{reader}", "--no-watch", "--state-dir", str(hcpnet.state), *PORT_MAPS]
+        process = subprocess.Popen([hcpnet.command, *words], stderr=subprocess.PIPE, text=True, pass_fds=[reader])
+        hcpnet.processes.append(process)
+        wait_until(lambda: hcpnet("status", "--state-dir", str(hcpnet.state)).returncode == 0)
+        writer = os.open(fifo, os.O_WRONLY)
+        try:
+            process.send_signal(signal.SIGHUP)
+            wait_for_log(process, "SIGHUP")
+            process.send_signal(signal.SIGTERM)
+            wait_for_log(process, "stopping")
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(timeout=1)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=15) == 0
+        finally:
+            os.close(writer)
+    finally:
+        os.close(reader)
 
 
 def test_the_end_is_in_the_log(hcpnet: Hcpnet) -> None:

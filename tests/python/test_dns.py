@@ -5,7 +5,18 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
 import hcpnet
 import pytest
-from hcpnet.dns import explain, next_serial, parse_hosts_file, parse_zone_file, query, render, render_zone_file, zones
+from hcpnet.dns import (
+    explain,
+    next_serial,
+    parse_hosts_file,
+    parse_rdata,
+    parse_zone_file,
+    query,
+    rdata_to_string,
+    render,
+    render_zone_file,
+    zones,
+)
 from support import errors_of
 
 NETWORK = {
@@ -45,6 +56,36 @@ def test_zone_file_warnings_have_lines() -> None:
     zone, warnings = parse_zone_file("z", ZONE + "y 30 IN A 192.0.2.1\ny 30 IN A 192.0.2.1\n")
     assert [(w.line, w.code) for w in warnings] == [(5, "zone-duplicate")]
     assert zone.rrsets[2].lines == ["y.a.test. 30 IN A 192.0.2.1"]
+
+
+def test_a_relative_name_needs_an_origin_in_data_too() -> None:
+    text = "a.test. 30 IN SOA ns host 7 1 1 1 1\n"
+    with pytest.raises(hcpnet.SpecError) as error:
+        parse_zone_file("z", text)
+    assert [(d.column, d.code) for d in error.value.diagnostics] == [(19, "zone-origin"), (22, "zone-origin")]
+    zone, _ = parse_zone_file("z", text, "a.test")
+    assert zone.rrsets[0].lines == ["a.test. 30 IN SOA ns.a.test. host.a.test. 7 1 1 1 1"]
+
+
+def test_rdata_is_read_and_written() -> None:
+    assert parse_rdata("A", "192.0.2.1") == b"\xc0\x00\x02\x01"
+    assert parse_rdata("mx", "10 mail", origin="a.test") == b"\0\x0a\4mail\1a\4test\0"
+    assert parse_rdata("CNAME", "@") == b"\0"
+    assert parse_rdata("TYPE65280", r"\# 2 abcd") == b"\xab\xcd"
+    assert rdata_to_string("TXT", memoryview(b'\3a"b')) == r'"a\"b"'
+    assert rdata_to_string("A", b"\1") == r"\# 1 01", "these bytes are no address"
+    zone, _ = parse_zone_file("z", ZONE)
+    for rrset in zone.rrsets:
+        for rdata in rrset.rdata:
+            assert parse_rdata(rrset.type, rdata_to_string(rrset.type, rdata)) == rdata
+    with pytest.raises(ValueError, match="not data of type A"):
+        parse_rdata("A", "192.0.2")
+    with pytest.raises(ValueError, match="type"):
+        rdata_to_string(65536, b"")
+    with pytest.raises(ValueError, match="type"):
+        parse_rdata("NOPE", "x")
+    with pytest.raises(ValueError, match="65535"):
+        rdata_to_string("TXT", bytes(65536))
 
 
 def test_zones_of_a_set() -> None:
@@ -90,21 +131,43 @@ def test_hosts_file() -> None:
         (IPv6Address("::1"), ["localhost."]),
     ]
     with pytest.raises(hcpnet.SpecError) as error:
-        parse_hosts_file("h", "192.0.2.1 a\n192.0.2 b\n")
-    assert [d.line for d in error.value.diagnostics] == [2]
+        parse_hosts_file("h", "192.0.2.1 a\n192.0.2 b\n192.0.2.1 192.0.2.2 ::1 -a x;y _b\n")
+    assert [(d.line, d.column) for d in error.value.diagnostics] == [(2, 1), (3, 11), (3, 21), (3, 25), (3, 28)]
 
 
 def test_query() -> None:
     (found,) = query(NETWORK, "api.blue.example.com", "192.0.2.101")
     assert (found.server, found.view, found.rcode) == ("clusters/vlan", "vlan", "NOERROR")
+    assert found.authoritative
     assert found.answers == ["api.blue.example.com. 30 IN A 192.0.2.4"]
     (found,) = query(NETWORK, "nope.blue.example.com", IPv4Address("198.51.100.1"), "AAAA")
     assert (found.view, found.rcode, found.answers, found.upstreams) == ("pod", "NXDOMAIN", [], [])
     assert "SOA" in found.authority[0]
     (found,) = query(NETWORK, "www.example.org", "192.0.2.101")
-    assert (found.rcode, found.upstreams) == ("", ["resolv.conf"])
+    assert (found.rcode, found.authoritative, found.upstreams) == ("", False, ["resolv.conf"])
     with pytest.raises(ValueError, match="type"):
         query(NETWORK, "x", "192.0.2.101", "NOPE")
+    for transfer in ("axfr", "IXFR"):
+        with pytest.raises(ValueError, match="whole zone"):
+            query(NETWORK, "blue.example.com", "192.0.2.101", transfer)
+
+
+def test_query_without_a_client_answers_for_each_view() -> None:
+    policy = """
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: clusters}
+spec:
+  targetRef: {kind: Infra, name: vlan}
+  access: [{view: vlan, allowedClients: [192.0.2.0/25]}]
+"""
+    for texts in (NETWORK, {"network.yaml": NETWORK["network.yaml"] + policy}):
+        answers = {a.view: a.answers for a in query(texts, "api.blue.example.com")}
+        assert answers == {
+            "vlan": ["api.blue.example.com. 30 IN A 192.0.2.4"],
+            "pod": ["api.blue.example.com. 30 IN A 198.51.100.10"],
+        }
 
 
 def test_next_serial() -> None:
@@ -118,6 +181,16 @@ def test_renders_every_target(target: str) -> None:
     files = render(NETWORK, target)["clusters/vlan"]
     assert files
     assert any("blue.example.com" in text for text in files.values())
+
+
+def test_render_listens_on_pod_addresses_as_well() -> None:
+    files = render(NETWORK, "coredns", pod_addresses=["198.51.100.7", IPv4Address("198.51.100.8")])["clusters/vlan"]
+    assert "    bind 192.0.2.3 198.51.100.7 198.51.100.8\n" in files["Corefile"]
+    with pytest.raises(hcpnet.SpecError) as error:
+        render(NETWORK, "coredns", pod_addresses=["192.0.2.3"])
+    assert [code for _, _, code in errors_of(error)] == ["bad-pod-address"]
+    with pytest.raises(ValueError, match="IP address"):
+        render(NETWORK, "coredns", pod_addresses=["nowhere"])
 
 
 def test_coredns_keeps_answers_for_the_cache_ttl_of_the_server() -> None:
@@ -140,6 +213,19 @@ def test_a_changed_zone_file_gets_a_greater_serial() -> None:
     name = "vlan/blue.example.com.zone"
     older = {name: first[name].replace("192.0.2.4", "192.0.2.5")}
     assert " 2026010100 3600 " in render(NETWORK, "zonefile", previous=older, day=20260101)["clusters/vlan"][name]
+
+
+def test_a_record_that_no_message_holds_is_refused() -> None:
+    strings = " ".join(['"' + "x" * 255 + '"'] * 255)
+    with pytest.raises(hcpnet.SpecError) as error:
+        parse_zone_file("z", ZONE + f"big 30 IN TXT {strings}\n")
+    assert [(d.line, d.code) for d in error.value.diagnostics] == [(4, "zone-rrset")]
+
+
+def test_render_refuses_a_prefix_that_means_something_else() -> None:
+    with pytest.raises(hcpnet.SpecError) as error:
+        render(NETWORK, "bind", file_prefix='/etc/"bind/')
+    assert [code for _, _, code in errors_of(error)] == ["bad-option"]
 
 
 def test_render_refuses_other_targets() -> None:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pybind11/stl.h>
 
+#include <hcpnet/bytes.hpp>
 #include <hcpnet/dns/explain.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/renderer.hpp>
@@ -10,6 +11,7 @@
 #include <hcpnet/stack/files.hpp>
 
 #include "bind.hpp"
+#include "buffer.hpp"
 #include "casters.hpp"
 #include "dns_arguments.hpp"
 #include "errors.hpp"
@@ -24,19 +26,24 @@ namespace {
 
 using namespace dns;
 
-std::vector<DnsServerConfig> servers_of(const py::dict& texts, const py::dict& observed, const py::dict& record_files) {
+constexpr std::size_t kMaxRdataBytes = 65535;
+
+std::vector<DnsServerConfig> servers_of(const py::dict& texts, const py::dict& observed, const py::dict& record_files,
+                                        std::vector<IpAddress> pod_addresses = {}) {
   const SourceFiles files{to_sources(texts), to_sources(observed), {}, to_records(record_files)};
+  Surroundings surroundings;
+  surroundings.pod_addresses = std::move(pod_addresses);
   const WithoutGil no_gil;
   const auto checked = check_files(files).value();
-  return make_stack_config(checked.set, checked.observed, {}).value().dns;
+  return make_stack_config(checked.set, checked.observed, surroundings).value().dns;
 }
 
 py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
-                        const py::dict& record_files, RenderOptions options) {
+                        const py::dict& record_files, std::vector<IpAddress> pod_addresses, RenderOptions options) {
   const auto target = parse_render_target(target_name);
   if (!target) throw py::value_error("'" + target_name + "' is not a target");
   py::dict all;
-  for (const DnsServerConfig& server : servers_of(texts, observed, record_files)) {
+  for (const DnsServerConfig& server : servers_of(texts, observed, record_files, std::move(pod_addresses))) {
     options.coredns.cache_ttl = server.cache_ttl;
     py::dict files;
     for (const RenderedFile& file : render(server.config, *target, options).value().files)
@@ -75,16 +82,24 @@ std::vector<std::string> lines_of(const std::vector<Record>& records) {
   return lines;
 }
 
-std::vector<Answer> query_servers(const py::dict& texts, const std::string& name, const IpAddress& client,
-                                  const std::string& type_text, const py::dict& observed,
-                                  const py::dict& record_files) {
+std::vector<Answer> query_servers(const py::dict& texts, const std::string& name,
+                                  const std::optional<IpAddress>& client, const std::string& type_text,
+                                  const py::dict& observed, const py::dict& record_files) {
   const Type type = type_of(type_text);
+  if (type == Type::axfr || type == Type::ixfr)
+    throw py::value_error("'" + type_text + "' asks for a whole zone, which zones() shows");
   Message query;
   query.flags = flag::kRecursionDesired;
   query.questions = {{name_of(name), type, kClassIn}};
   std::vector<Answer> all;
-  for (const DnsServerConfig& server : servers_of(texts, observed, record_files))
-    all.push_back({server.owner, simulate_query(server.config, query, client).value()});
+  for (const DnsServerConfig& server : servers_of(texts, observed, record_files)) {
+    if (client) {
+      all.push_back({server.owner, simulate_query(server.config, query, *client).value()});
+      continue;
+    }
+    for (SimulatedReply& reply : simulate_query_of_each_view(server.config, query).value())
+      all.push_back({server.owner, std::move(reply)});
+  }
   return all;
 }
 
@@ -100,6 +115,10 @@ void bind_query(py::module_& m) {
           },
           "str: such as \"NXDOMAIN\"; empty when an upstream decides.")
       .def_property_readonly(
+          "authoritative",
+          [](const Answer& a) { return a.reply.reply && (a.reply.reply->flags & flag::kAuthoritative) != 0; },
+          "bool: the flag AA: a zone of the server has the name.")
+      .def_property_readonly(
           "answers",
           [](const Answer& a) { return a.reply.reply ? lines_of(a.reply.reply->answers) : std::vector<std::string>(); },
           "list[str]: records, as lines of a zone file.")
@@ -112,22 +131,23 @@ void bind_query(py::module_& m) {
       .def_property_readonly(
           "upstreams", [](const Answer& a) { return a.reply.upstreams; },
           "list[str]: who is asked for the name, or for what an alias in `answers` points to.");
-  m.def("query", &query_servers, py::arg("texts"), py::arg("name"), py::arg("client"), py::arg("type") = "A",
-        py::arg("observed") = py::dict(), py::arg("record_files") = py::dict(),
+  m.def("query", &query_servers, py::arg("texts"), py::arg("name"), py::arg("client") = py::none(),
+        py::arg("type") = "A", py::arg("observed") = py::dict(), py::arg("record_files") = py::dict(),
         R"doc(Answer a query as the DNS servers of a set would.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them.
     name (str): domain name, with or without the dot at its end.
-    client (str | IPv4Address | IPv6Address): address of the client.
+    client (str | IPv4Address | IPv6Address | None): address of the client; None: of each view somebody who may have
+        whatever any of its clients may.
     type (str): type of record, such as "AAAA" or "TYPE65".
     observed (dict[str, str]): objects as read from a cluster, in the same form.
     record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
-    list[Answer]: one per DNS server of the set.
+    list[Answer]: one per DNS server of the set; one per view of each where no client is given.
 Raises:
     SpecError: the set is wrong.
-    ValueError: no name, address or type.)doc");
+    ValueError: no name, address or type; AXFR and IXFR, which ask for a whole zone.)doc");
 }
 
 void bind_explanation(py::module_& m) {
@@ -230,6 +250,48 @@ Spec:
     RFC 1982 section 3.2.)doc");
 }
 
+void bind_rdata(py::module_& m) {
+  m.def(
+      "parse_rdata",
+      [](const TypeArgument& type, const std::string& text, const std::optional<std::string>& origin) {
+        const Type number = type_of(type);
+        const auto rdata = parse_rdata(number, text, origin ? name_of(*origin) : Name());
+        if (!rdata) throw py::value_error("'" + text + "' is not data of type " + to_string(number));
+        return raw_bytes(*rdata);
+      },
+      py::arg("type"), py::arg("text"), py::arg("origin") = py::none(), R"doc(Read RDATA as a zone file has it.
+
+Args:
+    type (str | int): type of record, such as "AAAA" or "TYPE65", or its number.
+    text (str): in the type's own form or the generic one, "\# LENGTH HEX".
+    origin (str | None): what a name without a dot at its end is below; the root where it is None.
+Returns:
+    bytes: in wire form, as in RRset.rdata.
+Raises:
+    ValueError: no type, or not its data.
+Spec:
+    RFC 1035 section 5.1; RFC 3597 section 5.)doc");
+  m.def(
+      "rdata_to_string",
+      [](const TypeArgument& type, const py::object& rdata) {
+        const Buffer data(rdata);
+        if (data.bytes().size() > kMaxRdataBytes) throw py::value_error("RDATA has at most 65535 bytes");
+        return rdata_to_string(type_of(type), as_text(data.bytes()));
+      },
+      py::arg("type"), py::arg("rdata"), R"doc(Write RDATA as a zone file has it.
+
+Args:
+    type (str | int): type of record, such as "AAAA" or "TYPE65", or its number.
+    rdata (bytes | bytearray | memoryview): in wire form, names uncompressed; 65535 bytes at most.
+Returns:
+    str: in the type's own form; in the generic one, "\# LENGTH HEX", where there is none or the bytes do not fit it.
+Raises:
+    ValueError: no type, or too many bytes.
+    BufferError: the memory is not contiguous.
+Spec:
+    RFC 1035 section 5.1; RFC 3597 section 5.)doc");
+}
+
 }  // namespace
 
 void bind_dns_render(py::module_& m) {
@@ -245,23 +307,25 @@ Returns:
 Raises:
     SpecError: the set is wrong.)doc");
   bind_zone_files(m);
+  bind_rdata(m);
   bind_explanation(m);
   bind_query(m);
   m.def(
       "render",
       [](const py::dict& texts, const std::string& target, const py::dict& observed, const py::dict& record_files,
-         bool any_address, const std::string& file_prefix, const std::map<std::string, std::string>& previous,
-         std::optional<std::uint32_t> day) {
+         std::vector<IpAddress> pod_addresses, bool any_address, const std::string& file_prefix,
+         const std::map<std::string, std::string>& previous, std::optional<std::uint32_t> day) {
         RenderOptions options;
         options.any_address = any_address;
         options.file_prefix = file_prefix;
         options.previous = previous;
         options.day = day;
-        return render_servers(texts, target, observed, record_files, options);
+        return render_servers(texts, target, observed, record_files, std::move(pod_addresses), options);
       },
       py::arg("texts"), py::arg("target"), py::kw_only(), py::arg("observed") = py::dict(),
-      py::arg("record_files") = py::dict(), py::arg("any_address") = false, py::arg("file_prefix") = "",
-      py::arg("previous") = std::map<std::string, std::string>{}, py::arg("day") = py::none(),
+      py::arg("record_files") = py::dict(), py::arg("pod_addresses") = py::tuple(), py::arg("any_address") = false,
+      py::arg("file_prefix") = "", py::arg("previous") = std::map<std::string, std::string>{},
+      py::arg("day") = py::none(),
       R"doc(Write the DNS of a set as the configuration of another server.
 
 Args:
@@ -269,15 +333,16 @@ Args:
     target (str): "zonefile", "hosts", "coredns", "bind", "unbound" or "dnsmasq".
     observed (dict[str, str]): objects as read from a cluster, in the same form.
     record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
+    pod_addresses (Sequence[str | IPv4Address | IPv6Address]): listen here as well.
     any_address (bool): listen on every address instead of those of the set.
-    file_prefix (str): in front of file names inside the configuration.
+    file_prefix (str): in front of file names inside the configuration, the same for every server.
     previous (dict[str, str]): files of the last rendering; zone files go on from their serials.
     day (int | None): today as YYYYMMDD, for new serials.
 Returns:
     dict[str, dict[str, str]]: text by file name, by server ("namespace/name").
 Raises:
     SpecError: the set is wrong, or the target can't express it.
-    ValueError: no such target.)doc");
+    ValueError: no such target, or no address.)doc");
 }
 
 }  // namespace hcpnet::python

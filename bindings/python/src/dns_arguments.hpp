@@ -5,6 +5,7 @@
 #include <hcpnet/dns/name.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <string>
+#include <variant>
 
 /// Names and types as Python gives them; ValueError where they are none.
 namespace hcpnet::python {
@@ -19,6 +20,15 @@ inline dns::Type type_of(const std::string& text) {
   const auto type = dns::parse_type(text);
   if (!type) throw pybind11::value_error("'" + text + "' is not a type of record");
   return *type;
+}
+
+/// As text, or as the number that an RRset has.
+using TypeArgument = std::variant<unsigned, std::string>;
+inline dns::Type type_of(const TypeArgument& type) {
+  if (const std::string* text = std::get_if<std::string>(&type)) return type_of(*text);
+  const unsigned number = std::get<unsigned>(type);
+  if (number > 0xffff) throw pybind11::value_error(std::to_string(number) + " is not a type of record");
+  return static_cast<dns::Type>(number);
 }
 
 /// Not one for questions alone.

@@ -63,5 +63,8 @@ struct SimulatedReply {
 /// Answers `query` as the server would for a client at `client`. Pure. Errors: as check_config(); Errc::too_large.
 [[nodiscard]] Result<SimulatedReply> simulate_query(const Config& config, const Message& query,
                                                     const IpAddress& client);
+/// The same for each view, in their order, as for a client of it that may have whatever any of its clients may.
+[[nodiscard]] Result<std::vector<SimulatedReply>> simulate_query_of_each_view(const Config& config,
+                                                                              const Message& query);
 
 }  // namespace hcpnet::dns

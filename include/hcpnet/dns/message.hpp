@@ -50,7 +50,11 @@ inline constexpr std::uint16_t kNsid = 3;
 inline constexpr std::uint16_t kCookie = 10;
 }  // namespace option
 
+/// DO, the one flag of the OPT record (RFC 3225).
+inline constexpr std::uint16_t kDnssecOk = 0x8000;
+
 inline constexpr std::size_t kHeaderBytes = 12;
+inline constexpr std::size_t kTypeAndClassBytes = 4;  ///< of a question, behind its name
 inline constexpr std::size_t kMaxMessageBytes = 65535;
 inline constexpr std::uint16_t kClassIn = 1;
 

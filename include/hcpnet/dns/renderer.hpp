@@ -41,7 +41,8 @@ struct CoreDnsOptions {
 
 struct RenderOptions {
   bool any_address = false;  ///< listen on every address instead of those of the configuration
-  std::string file_prefix;   ///< in front of the name of a zone file wherever another file mentions it: "/etc/bind/"
+  std::string file_prefix;  ///< in front of the name of a zone file wherever another file mentions it: "/etc/bind/"; no
+                            ///< blanks, quotes, backslashes, braces and control characters
   /// What the last rendering gave, by file name. A zone file that says the same keeps its serial, a changed one gets a
   /// greater one (next_serial). Without it the serial is that of the zone.
   std::map<std::string, std::string> previous;

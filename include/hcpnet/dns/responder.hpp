@@ -37,8 +37,9 @@ enum class FormatError : std::uint8_t {
   misplaced_opt,   ///< in another section than the additional one, or a second one (RFC 6891 section 6.1.1)
   option,          ///< one ends too early, or is of a length that it never has
   trailing_bytes,  ///< after the last record
+  missing_soa,     ///< of the zone as the client has it, in an IXFR (RFC 1995 section 3)
 };
-inline constexpr std::size_t kFormatErrors = 6;
+inline constexpr std::size_t kFormatErrors = 7;
 [[nodiscard]] std::string_view to_string(FormatError error) noexcept;
 
 /// What is known besides the query.
@@ -49,12 +50,11 @@ struct QueryContext {
   IpAddress client{};                      ///< to which cookies are bound
   std::uint32_t now = 0;                   ///< seconds since 1970: the age of cookies
   const CookieSecrets* cookies = nullptr;  ///< null: cookies are ignored
-  const Identity* identity = nullptr;      ///< null: tells nothing of itself
+  const Identity* identity = nullptr;      ///< null: tells nothing of itself; nor does it to a client of no view
 };
 
 /// What sort of reply it is: each has a rate limit of its own.
 enum class ReplyKind : std::uint8_t { answer, nodata, nxdomain, referral, error };
-inline constexpr std::size_t kReplyKinds = 5;
 
 struct Response {
   enum class Verdict : std::uint8_t { reply, forward, drop };

@@ -59,6 +59,13 @@ struct RRset {
   std::vector<std::string> rdata;
 };
 
+/// What a message of 65,535 bytes has for the records of one RRset, each with 12 bytes beside its data; the rest is for
+/// header, question and EDNS.
+inline constexpr std::size_t kMaxRRsetBytes = 65'023;
+/// Whether a message has room for the whole set. Of one that does not fit nobody gets more than a part, and a record
+/// that does not fit can't be transferred either.
+[[nodiscard]] bool fits_message(const RRset& rrset) noexcept;
+
 /// A zone cut, as a referral tells of it.
 struct Delegation {
   RRset name_servers;

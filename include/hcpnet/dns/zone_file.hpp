@@ -37,10 +37,11 @@ struct ZoneRecords {
 
 /// Reads a zone file: $ORIGIN, $TTL with units, "@", relative names, parentheses, quoted strings, \DDD, generic types
 /// and RDATA (RFC 3597). $INCLUDE is refused: a file is all there is. `file` names it in diagnostics. Without `origin`
-/// a relative name needs a $ORIGIN before it.
+/// a relative name, as owner or in RDATA, needs a $ORIGIN before it.
 ///
 /// Besides syntax it checks what Zone requires: one SOA, class IN, owners at or below the apex, a CNAME alone at its
-/// owner and not at the apex. Pure; throws only std::bad_alloc. Codes: docs/dns_render.md.
+/// owner and not at the apex, RRsets that a message has room for (fits_message). Pure; throws only std::bad_alloc.
+/// Codes: docs/dns_render.md.
 [[nodiscard]] Result<ZoneRecords, Diagnostics> parse_zone_file(const std::string& file, std::string_view text,
                                                                const std::optional<Name>& origin = {},
                                                                const ZoneFileLimits& limits = {});
@@ -53,8 +54,10 @@ struct HostsEntry {
   std::uint32_t line = 0;   ///< of the file, from 1; 0: of none
   friend bool operator==(const HostsEntry&, const HostsEntry&) = default;
 };
-/// Reads a hosts file: per line an address and its names, "#" begins a comment. The root and wildcards are no hosts. An
-/// address with a zone ("fe80::1%eth0") means something on one host only, and is refused.
+/// Reads a hosts file: per line an address and its names, "#" begins a comment. Labels of names are letters, digits,
+/// "-" and "_", do not begin or end with "-", and the last of several is no number (RFC 1123 section 2.1): that is an
+/// address, or a mistake in one. An address with a zone ("fe80::1%eth0") means something on one host only, and is
+/// refused; so are more addresses of one name than a message has room for.
 [[nodiscard]] Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string& file,
                                                                             std::string_view text,
                                                                             const ZoneFileLimits& limits = {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stock clients, dig and kdig, against a server on loopback. A client that is not installed is skipped, and said so.
+// Stock clients, dig and kdig, against a server on loopback. A client that is not installed is a failure that names it.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -63,6 +63,17 @@ TEST_F(DnsIdentity, IsInTheNsidOptionForThoseWhoAsk) {
   EXPECT_EQ(test::answer(query, context).message.edns.value().options, "");
 }
 
+TEST_F(DnsIdentity, IsToldToNoClientOfNoView) {
+  context.view = nullptr;
+  EXPECT_EQ(text_of(chaos("version.bind")), "REFUSED");
+  Message query = test::make_query("api.blue.example", Type::a);
+  query.edns = Edns{};
+  query.edns->options = std::string("\0\3\0\0", 4);
+  const auto refused = test::answer(query, context);
+  EXPECT_EQ(refused.message.rcode(), Rcode::refused);
+  EXPECT_EQ(refused.message.edns.value().options, "");
+}
+
 TEST(Amplification, StaysWithinWhatIsDocumented) {  // docs/dns.md, "Amplification"
   std::vector<RRset> rrsets;
   for (int i = 1; i <= 100; ++i) {

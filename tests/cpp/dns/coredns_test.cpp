@@ -1,87 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // A real CoreDNS with a rendered Corefile answers every client as our responder does. scripts/tools.sh installs it.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <chrono>
-#include <functional>
 #include <hcpnet/dns/explain.hpp>
 #include <hcpnet/dns/rdata.hpp>
-#include <thread>
+#include <limits>
 
 #include "dns/program_support.hpp"
 #include "dns/render_support.hpp"
+#include "dns/upstream_support.hpp"
 
 namespace hcpnet::dns {
 namespace {
 
 namespace fs = std::filesystem;
 using test::name;
-
-sockaddr_in to_socket_address(const Endpoint& endpoint) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(endpoint.port);
-  address.sin_addr.s_addr = htonl(endpoint.address.v4().value());
-  return address;
-}
-
-/// A UDP socket on `address`; closes itself.
-class UdpSocket {
- public:
-  explicit UdpSocket(Ipv4 address) : fd_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    const sockaddr_in own = to_socket_address({address, 0});
-    EXPECT_EQ(bind(fd_, reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
-  }
-  ~UdpSocket() { close(fd_); }
-  UdpSocket(const UdpSocket&) = delete;
-  UdpSocket& operator=(const UdpSocket&) = delete;
-
-  [[nodiscard]] std::uint16_t port() const {
-    sockaddr_in own{};
-    socklen_t size = sizeof own;
-    EXPECT_EQ(getsockname(fd_, reinterpret_cast<sockaddr*>(&own), &size), 0);
-    return ntohs(own.sin_port);
-  }
-  std::optional<Message> ask(const Endpoint& server, const Message& query, int timeout_ms) const {
-    const sockaddr_in to = to_socket_address(server);
-    const auto bytes = encode_message(query).value();
-    sendto(fd_, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
-    pollfd waiting{fd_, POLLIN, 0};
-    if (poll(&waiting, 1, timeout_ms) != 1) return std::nullopt;
-    std::array<std::uint8_t, kMaxMessageBytes> buffer;
-    const ssize_t size = recv(fd_, buffer.data(), buffer.size(), 0);
-    if (size < 0) return std::nullopt;
-    auto reply = parse_message(ByteView(buffer).first(static_cast<std::size_t>(size)));
-    return reply ? std::optional(std::move(*reply)) : std::nullopt;
-  }
-
-  /// Answers one query, if one comes in time.
-  void reply(int timeout_ms, const std::function<Message(Message)>& make) const {
-    pollfd waiting{fd_, POLLIN, 0};
-    if (poll(&waiting, 1, timeout_ms) != 1) return;
-    std::array<std::uint8_t, kMaxMessageBytes> buffer;
-    sockaddr_in from{};
-    socklen_t from_size = sizeof from;
-    const ssize_t size = recvfrom(fd_, buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from), &from_size);
-    const auto query = parse_message(ByteView(buffer).first(size < 0 ? 0 : static_cast<std::size_t>(size)));
-    if (!query) return;
-    const auto bytes = encode_message(make(*query)).value();
-    sendto(fd_, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&from), from_size);
-  }
-
- private:
-  int fd_;
-};
+using test::UdpSocket;
+using test::Upstream;
 
 std::string coredns_path() {
   std::string path = test::run("bash -c 'source " HCPNET_SOURCE_DIR "/scripts/tools.sh && tool_path coredns'").output;
@@ -91,6 +33,9 @@ std::string coredns_path() {
 
 class CoreDns : public testing::Test {
  protected:
+  /// As long as a test may take; its cache counts TTLs down.
+  static constexpr std::uint64_t kMostSecondsInCache = 20;
+
   void SetUp() override {
     if (access(program.c_str(), X_OK) != 0) FAIL() << "CoreDNS is not installed (scripts/tools.sh coredns)";
     fs::create_directories(folder);
@@ -134,6 +79,13 @@ class CoreDns : public testing::Test {
     EXPECT_EQ(to_string(theirs->rcode()), to_string(ours.reply->rcode()));
     EXPECT_EQ(lines_of(theirs->answers), lines_of(ours.reply->answers));
     EXPECT_EQ(soa_of(*theirs), soa_of(*ours.reply));
+    const auto their_ttl = shortest_ttl(*theirs), our_ttl = shortest_ttl(*ours.reply);
+    EXPECT_LE(their_ttl, our_ttl);
+    const auto cached = static_cast<std::uint64_t>(RenderOptions{}.coredns.cache_ttl.count());
+    EXPECT_GE(their_ttl + kMostSecondsInCache, std::min(our_ttl, cached)) << "its cache gives no longer ones";
+    if (theirs->rcode() == Rcode::noerror || theirs->rcode() == Rcode::nxdomain) {
+      EXPECT_EQ(theirs->flags & flag::kAuthoritative, ours.reply->flags & flag::kAuthoritative);
+    }
   }
 
  private:
@@ -164,6 +116,13 @@ class CoreDns : public testing::Test {
     std::ranges::sort(lines);
     return lines;
   }
+  static std::uint64_t shortest_ttl(const Message& reply) {
+    std::uint64_t shortest = std::numeric_limits<std::uint32_t>::max();
+    for (const Record& r : reply.answers) shortest = std::min<std::uint64_t>(shortest, r.ttl);
+    for (const Record& r : reply.authority)
+      if (r.type == Type::soa) shortest = std::min<std::uint64_t>(shortest, r.ttl);
+    return shortest;
+  }
   static std::string soa_of(const Message& reply) {
     for (const Record& r : reply.authority)
       if (r.type == Type::soa) return r.owner.to_string() + ' ' + rdata_to_string(r.type, r.rdata);
@@ -175,34 +134,6 @@ class CoreDns : public testing::Test {
   fs::path folder = test::temporary_path("coredns");
   pid_t child = 0;
   Endpoint server;
-};
-
-/// An upstream that answers every question with one address, from a thread of its own.
-class Upstream {
- public:
-  explicit Upstream(std::string_view answer) : answer_(test::ipv4(answer)), thread_([this] { serve(); }) {}
-  ~Upstream() {
-    is_over_ = true;
-    thread_.join();
-  }
-  Upstream(const Upstream&) = delete;
-  Upstream& operator=(const Upstream&) = delete;
-  [[nodiscard]] Endpoint endpoint() const { return {test::ipv4("127.90.9.1"), socket_.port()}; }
-
- private:
-  void serve() {
-    while (!is_over_)
-      socket_.reply(100, [this](Message message) {
-        message.flags |= flag::kResponse | flag::kRecursionAvailable;
-        message.answers = {{message.questions.at(0).name, Type::a, kClassIn, 5, std::string(as_text(answer_.bytes()))}};
-        return message;
-      });
-  }
-
-  Ipv4 answer_;
-  UdpSocket socket_{test::ipv4("127.90.9.1")};
-  std::atomic<bool> is_over_ = false;
-  std::thread thread_;
 };
 
 TEST_F(CoreDns, ForwardsWhatHasUpstreamsOfItsOwnThereAndTheRestElsewhere) {

@@ -112,5 +112,18 @@ TEST(SimulateQuery, AnswersAsTheServerWould) {
   EXPECT_EQ(simulate_query(config, query, IpAddress{}).error(), Errc::duplicate_prefix);
 }
 
+TEST(SimulateQuery, OfEachViewIsForAClientThatMayWhatAnyMay) {
+  Config config = test::guarded_clusters();
+  const auto own = simulate_query_of_each_view(config, test::make_query("api.blue.hc.example.com", Type::a)).value();
+  ASSERT_EQ(own.size(), 2U);
+  EXPECT_EQ(own[0].view, "pod");
+  EXPECT_EQ(test::addresses(own[0].reply.value()), std::vector<std::string>{"172.30.9.4"});
+  EXPECT_EQ(own[1].view, "vlan");
+  EXPECT_EQ(test::addresses(own[1].reply.value()), std::vector<std::string>{"192.0.2.4"});
+  const auto other = simulate_query_of_each_view(config, test::make_query("other.test", Type::a)).value();
+  EXPECT_EQ(other[0].reply.value().rcode(), Rcode::refused) << "nothing is forwarded for any pod";
+  EXPECT_TRUE(other[1].is_forwarded);
+}
+
 }  // namespace
 }  // namespace hcpnet::dns

@@ -19,6 +19,7 @@ using test::Bytes;
 using test::make_query;
 using test::reply_with;
 using test::reply_with_code;
+using test::TcpClient;
 using test::UdpClient;
 using ::testing::Contains;
 using ::testing::Each;
@@ -167,6 +168,13 @@ TEST_F(DnsForwarderPolicy, WithZonesAloneOtherNamesAreRefused) {
   start_forwarding();
   EXPECT_EQ(ask("www.example.net").rcode(), Rcode::refused);
   EXPECT_EQ(addresses(ask("www.corp.example")), kOld);
+  Message with_cookie = make_query("www.example.net", Type::a);
+  with_cookie.edns = Edns{.options = std::string("\0\x0a\0\10abcdefgh", 12)};
+  const Message refused = client->ask(with_cookie);
+  EXPECT_EQ(refused.rcode(), Rcode::refused);
+  EXPECT_NE(refused.flags & flag::kRecursionAvailable, 0);
+  EXPECT_EQ(refused.edns.value().options.size(), 4u + 24u) << "a reply of ours";
+  EXPECT_EQ(server->stats().responses.at("REFUSED"), 2u);
 }
 
 TEST_F(DnsForwarderPolicy, TimesToLiveAreBroughtIntoBounds) {
@@ -267,6 +275,51 @@ TEST_F(DnsForwarderPolicy, WhatIsPopularIsFetchedBeforeItsTimeEnds) {
   EXPECT_THAT(counts(), ElementsAre(3));
 }
 
+TEST_F(DnsForwarderPolicy, Case17AFailedPrefetchLeavesTheAnswerAsItIs) {
+  bool fails = false;
+  add([&](const Asked& asked) {
+    return fails ? reply_with_code(asked.query, Rcode::servfail) : reply_with(asked.query, kOld);
+  });
+  forwarding.prefetch = true;
+  start_forwarding();
+  ask();
+  ask();
+  clock.advance(55s);
+  fails = true;
+  ask();
+  test::run_ready(io);
+  EXPECT_THAT(counts(), ElementsAre(2)) << "the upstream was asked for it";
+  EXPECT_EQ(server->stats().prefetches, 1u);
+  EXPECT_EQ(server->stats().forward_failures, 1u);
+  const Message reply = ask();
+  EXPECT_EQ(addresses(reply), kOld);
+  EXPECT_EQ(reply.answers.at(0).ttl, 5u);
+  EXPECT_EQ(waited, 0ms);
+  fails = false;
+  clock.advance(6s);
+  EXPECT_EQ(addresses(ask()), kOld);
+  EXPECT_THAT(counts(), ElementsAre(3));
+}
+
+TEST_F(DnsForwarderPolicy, WhoJoinsAPrefetchGetsTheStaleAnswerAsSoonAsOthers) {
+  add_moody();
+  forwarding.prefetch = true;
+  forwarding.serve_stale = 3600s;
+  start_forwarding();
+  ask();
+  ask();
+  clock.advance(59s);
+  is_silent = true;
+  ask();
+  test::run_ready(io);
+  ASSERT_EQ(server->stats().prefetches, 1u);
+  clock.advance(1s);
+  EXPECT_EQ(addresses(ask()), kOld);
+  EXPECT_EQ(server->stats().coalesced, 1u);
+  EXPECT_GE(waited, 1700ms);
+  EXPECT_LE(waited, 1900ms) << "RFC 8767 section 5";
+}
+
 TEST_F(DnsForwarderPolicy, NamesGoOutInRandomCaseThatMustComeBack) {  // 0x20
   add_good();
   forwarding.mix_case = true;
@@ -325,6 +378,7 @@ TEST_F(DnsForwarderPolicy, CountersOfUpstreamsThatAreGoneGoToo) {
   server->replace(config_with(forwarding));
   ask();
   EXPECT_THAT(server->stats().upstream_replies, ElementsAre(Key(second.to_string())));
+  EXPECT_THAT(server->stats().upstream_durations, ElementsAre(Key(second.to_string())));
 }
 
 TEST_F(DnsForwarderPolicy, AViewSaysWhoIsAnsweredAndForWhomIsForwarded) {
@@ -341,6 +395,42 @@ TEST_F(DnsForwarderPolicy, AViewSaysWhoIsAnsweredAndForWhomIsForwarded) {
   EXPECT_EQ(rcode("127.0.0.2", "www.example.net"), Rcode::refused) << "also from the cache";
   EXPECT_EQ(rcode("127.0.0.2", "api.blue.example"), Rcode::noerror);
   EXPECT_EQ(rcode("127.0.0.9", "api.blue.example"), Rcode::refused);
+  EXPECT_THAT(counts(), ElementsAre(1));
+  const auto over_tcp = [&](const char* from, std::string_view qname) {
+    TcpClient asking(io, bound(), from);
+    asking.send(TcpClient::frame(make_query(qname, Type::a)));
+    return asking.receive().value().rcode();
+  };
+  EXPECT_EQ(over_tcp("127.0.0.1", "www.example.net"), Rcode::noerror);
+  EXPECT_EQ(over_tcp("127.0.0.2", "www.example.net"), Rcode::refused);
+  EXPECT_EQ(over_tcp("127.0.0.2", "api.blue.example"), Rcode::noerror);
+  EXPECT_EQ(over_tcp("127.0.0.9", "api.blue.example"), Rcode::refused);
+  EXPECT_THAT(counts(), ElementsAre(1));
+}
+
+TEST_F(DnsForwarderPolicy, WhereNothingIsForwardedAnAliasOfOursEndsAtTheForeignName) {
+  add_good();
+  Config config = config_with(forwarding);
+  config.views[0].zones = {std::make_shared<const Zone>(
+      test::name("blue.example"),
+      std::vector<RRset>{{test::name("out.blue.example"),
+                          Type::cname,
+                          30,
+                          {std::string(as_text(test::name("www.example.net").wire()))}}})};
+  config.views[0].forwarding_allowed = {test::cidr("127.0.0.1/32")};
+  start(config);
+  const auto ask_from = [&](const char* from) {
+    UdpClient asking(io, bound(), from);
+    return asking.ask(make_query("out.blue.example", Type::a));
+  };
+  EXPECT_EQ(addresses(ask_from("127.0.0.1")), kOld);
+  for (const char* when : {"once another client has it in the cache", "again"}) {
+    const Message alone = ask_from("127.0.0.2");
+    EXPECT_EQ(alone.rcode(), Rcode::noerror) << when;
+    ASSERT_EQ(alone.answers.size(), 1u) << when;
+    EXPECT_EQ(alone.answers[0].type, Type::cname) << when;
+    EXPECT_EQ(alone.flags & flag::kRecursionAvailable, 0) << when;
+  }
   EXPECT_THAT(counts(), ElementsAre(1));
 }
 

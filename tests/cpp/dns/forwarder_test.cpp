@@ -36,6 +36,13 @@ Reply good(const Asked& asked) {
 Reply silent(const Asked&) {
   return std::nullopt;
 }
+/// Of a server that can't read the question, and does not repeat it.
+Reply formerr_alone(const Asked& asked) {
+  Message bare;
+  bare.id = asked.query.id;
+  bare.flags = flag::kResponse | static_cast<std::uint16_t>(Rcode::formerr);
+  return encode_message(bare).value();
+}
 test::ScriptedUpstream::Script always(Rcode rcode) {
   return [rcode](const Asked& asked) { return reply_with_code(asked.query, rcode); };
 }
@@ -122,6 +129,24 @@ TEST(DnsUpstreamWatch, IsBounded) {
   EXPECT_EQ(said, UpstreamWatch::kMaxUpstreams);
 }
 
+TEST(DnsUpstreamWatch, HasRoomAgainForNewUpstreamsOnceOldOnesAreGone) {
+  std::size_t said = 0;
+  const Logger log([&](const LogRecord&) { ++said; }, "dns");
+  UpstreamWatch watch;
+  const auto fail = [&](std::uint8_t network) {
+    for (unsigned i = 0; i < UpstreamWatch::kMaxUpstreams; ++i)
+      for (unsigned j = 0; j < UpstreamWatch::kFailures; ++j)
+        watch.on_failure({Ipv4(192, 0, network, static_cast<std::uint8_t>(i)), 53},
+                         make_error_code(boost::system::errc::timed_out), {}, log);
+  };
+  fail(1);
+  fail(2);
+  EXPECT_EQ(said, UpstreamWatch::kMaxUpstreams);
+  watch.forget([](const Endpoint& upstream) { return upstream.address.v4().bytes()[2] == 1; });
+  fail(2);
+  EXPECT_EQ(said, 2 * UpstreamWatch::kMaxUpstreams);
+}
+
 TEST_F(DnsForwarder, NamesOutsideTheZonesAreForwardedAndKept) {
   // Field case DNS-25: an upstream's AA is not passed on.
   add([](const Asked& query) {
@@ -192,7 +217,7 @@ TEST_F(DnsAlias, ThatLeavesTheZonesIsFollowed) {
   TcpClient stream(io, bound());
   stream.send(TcpClient::frame(make_query("out.blue.example", Type::a)));
   EXPECT_EQ(addresses(stream.receive().value()), kGood);
-  Message edns = make_query("out.blue.example", Type::aaaa);
+  Message edns = make_query("out.blue.example", Type::a);
   edns.edns = Edns{};
   EXPECT_TRUE(ask(edns).edns.has_value());
   edns.flags = 0;
@@ -282,12 +307,54 @@ TEST_F(DnsForwarder, AnAliasOfTheirsToANameThatOursLacksIsNxdomain) {
   EXPECT_EQ(reply.authority[0].owner, test::name("blue.example"));
 }
 
+TEST_F(DnsForwarder, AnAliasOfTheirsThatIsAskedForItselfIsNotFollowed) {  // RFC 1034 section 3.6.2
+  const std::string target(as_text(test::name("nope.blue.example").wire()));
+  add([&](const Asked& asked) {
+    Message reply = asked.query;
+    reply.flags |= flag::kResponse | flag::kRecursionAvailable;
+    reply.answers = {{asked.query.questions.at(0).name, Type::cname, kClassIn, 60, target}};
+    reply.edns.reset();
+    return Reply(encode_message(reply).value());
+  });
+  start_forwarding();
+  for (const Type type : {Type::cname, Type::any}) {
+    for (const char* from : {"upstream", "cache"}) {
+      const Message reply = ask("www.example.net", type);
+      EXPECT_EQ(reply.rcode(), Rcode::noerror) << from;
+      ASSERT_EQ(reply.answers.size(), 1U) << from;
+      EXPECT_EQ(reply.answers[0].rdata, target) << from;
+      EXPECT_TRUE(reply.authority.empty()) << from;
+    }
+  }
+}
+
 TEST_F(DnsAlias, OfOursThatComesBackEndsInOurZone) {
   add(alias_of("out.blue.example"));
   start_with_alias();
   const Message reply = ask("out.blue.example");
-  EXPECT_NE(addresses(reply), std::vector<std::string>{"6.6.6.6"});
+  EXPECT_EQ(reply.rcode(), Rcode::noerror);
+  std::vector<std::string> owners;
+  for (const Record& record : reply.answers) {
+    EXPECT_EQ(record.type, Type::cname);
+    owners.push_back(record.owner.to_string());
+  }
+  EXPECT_EQ(owners, (std::vector<std::string>{"out.blue.example.", "www.example.net.", "cdn.example.org."}))
+      << "each once";
   EXPECT_EQ(asked(), 1U) << "a loop is not followed";
+}
+
+TEST_F(DnsAlias, OfTheirsThatOursLeadsAwayAgainEndsThere) {
+  add(alias_of("out.blue.example"));
+  start_with_alias();
+  for (const char* from : {"upstream", "cache"}) {
+    const Message reply = ask("first.example.net");
+    EXPECT_EQ(reply.rcode(), Rcode::noerror) << from;
+    ASSERT_EQ(reply.answers.size(), 3U) << from;
+    EXPECT_EQ(reply.answers[2].owner, test::name("out.blue.example")) << from;
+    EXPECT_EQ(reply.answers[2].rdata, std::string(as_text(test::name("www.example.net").wire()))) << from;
+    EXPECT_TRUE(addresses(reply).empty()) << from;
+  }
+  EXPECT_EQ(asked(), 1U) << "docs/dns.md, \"Forwarding\"";
 }
 
 TEST_F(DnsForwarder, WhatWasNotAskedForIsNotPassedOn) {
@@ -314,6 +381,41 @@ TEST_F(DnsForwarder, WhatWasNotAskedForIsNotPassedOn) {
   ASSERT_EQ(reply.authority.size(), 1U);
   EXPECT_EQ(reply.authority[0].owner, test::name("example.org"));
   EXPECT_TRUE(reply.additional.empty());
+}
+
+/// Says this, whatever the question was.
+test::ScriptedUpstream::Script saying(std::vector<Record> answers) {
+  return [answers = std::move(answers)](const Asked& asked) {
+    Message reply = asked.query;
+    reply.flags |= flag::kResponse | flag::kRecursionAvailable;
+    reply.answers = answers;
+    reply.edns.reset();
+    return Reply(encode_message(reply).value());
+  };
+}
+
+TEST_F(DnsForwarder, AnAnswerToAnotherQuestionIsNone) {
+  add(saying({{test::name("www.example.net"), Type::aaaa, kClassIn, 60, std::string(16, '\0')}}));
+  add(saying({{test::name("victim.test"), Type::a, kClassIn, 60, "\x06\x06\x06\x06"}}));
+  start_forwarding();
+  EXPECT_EQ(ask().rcode(), Rcode::servfail);
+  EXPECT_EQ(asked(0), 1U);
+  EXPECT_EQ(asked(1), 1U);
+  EXPECT_EQ(server->stats().forward_failures, 1U);
+  add(good);
+  server->replace(config_with(all_upstreams()));
+  EXPECT_EQ(addresses(ask()), kGood);
+  EXPECT_EQ(asked(1), 2U);
+}
+
+TEST_F(DnsForwarder, NoAnswerAtAllIsNodata) {
+  add(saying({}));
+  add(good);
+  start_forwarding();
+  const Message reply = ask();
+  EXPECT_EQ(reply.rcode(), Rcode::noerror);
+  EXPECT_TRUE(reply.answers.empty());
+  EXPECT_EQ(asked(1), 0U);
 }
 
 TEST_F(DnsForwarder, AReferralIsNoAnswer) {
@@ -427,6 +529,9 @@ TEST_F(DnsForwarder, Case15LiesAreIgnoredUntilTheTruthComes) {
   EXPECT_EQ(server->stats().cache_entries, 1U) << "nothing for the victim";
 }
 
+/// Whole records of 16 bytes within 512, behind header and question.
+constexpr std::size_t kMinUdpRecords = (kMinUdpBytes - 33) / 16;
+
 TEST_F(DnsForwarder, Case14ACutReplyIsAskedForAgainOverTcp) {
   for (const char* file : {"DNS-14-udp-tc-empty.hex", "DNS-14-udp-cut-512-mid-rr-no-tc.hex"}) {
     upstreams.clear();
@@ -434,7 +539,7 @@ TEST_F(DnsForwarder, Case14ACutReplyIsAskedForAgainOverTcp) {
     start_forwarding();
     const Message over_udp = ask("big.example.net");
     EXPECT_NE(over_udp.flags & flag::kTruncated, 0);
-    EXPECT_EQ(over_udp.answers.size(), (512U - 33) / 16) << "whole records within 512 bytes";
+    EXPECT_EQ(over_udp.answers.size(), kMinUdpRecords);
     TcpClient tcp(io, bound());
     tcp.send(TcpClient::frame(make_query("big.example.net", Type::a)));
     EXPECT_EQ(tcp.receive().value().answers.size(), 60U);
@@ -444,10 +549,18 @@ TEST_F(DnsForwarder, Case14ACutReplyIsAskedForAgainOverTcp) {
 }
 
 TEST_F(DnsForwarder, Case14AReplyLargerThanAskedForIsUsable) {
-  add([](const Asked& query) { return case_reply("DNS-14-udp-oversize-no-edns.hex", query); });
+  const char* const file = "DNS-14-udp-oversize-no-edns.hex";
+  const std::size_t whole = parse_message(from_hex(test::read_dns_data(file))).value().answers.size();
+  ASSERT_GT(whole, kMinUdpRecords);
+  add([file](const Asked& query) { return case_reply(file, query); });
   start_forwarding();
-  EXPECT_NE(ask("big.example.net").flags & flag::kTruncated, 0);
-  EXPECT_EQ(asked(), 1U);
+  const Message cut = ask("big.example.net");
+  EXPECT_NE(cut.flags & flag::kTruncated, 0);
+  EXPECT_EQ(cut.answers.size(), kMinUdpRecords);
+  TcpClient tcp(io, bound());
+  tcp.send(TcpClient::frame(make_query("big.example.net", Type::a)));
+  EXPECT_EQ(tcp.receive().value().answers.size(), whole);
+  EXPECT_EQ(asked(), 1U) << "then the cache";
 }
 
 TEST_F(DnsForwarder, ATruncatedReplyOverTcpTooIsAFailure) {
@@ -486,16 +599,24 @@ TEST_F(DnsForwarder, APortThatIsClosedCostsNoTime) {
 }
 
 TEST_F(DnsForwarder, AnUpstreamOlderThanEdnsIsAskedWithoutIt) {
-  add([](const Asked& query) {
-    if (!query.query.edns) return good(query);
-    Message bare;
-    bare.id = query.query.id;
-    bare.flags = flag::kResponse | static_cast<std::uint16_t>(Rcode::formerr);
-    return Reply(encode_message(bare).value());
-  });
+  add([](const Asked& query) { return query.query.edns ? formerr_alone(query) : good(query); });
   start_forwarding();
   EXPECT_EQ(addresses(ask()), kGood);
   EXPECT_EQ(asked(), 2U);
+}
+
+TEST_F(DnsForwarder, WhatOneUpstreamDoesNotKnowOfEdnsIsNoWordAboutTheNext) {
+  add(formerr_alone);
+  add(good);
+  start_forwarding();
+  Message query = make_query("www.example.net", Type::a);
+  query.edns = Edns{};
+  query.edns->dnssec_ok = true;
+  EXPECT_EQ(addresses(ask(query)), kGood);
+  EXPECT_EQ(asked(0), 2U) << "with EDNS, then without";
+  ASSERT_EQ(asked(1), 1U);
+  ASSERT_TRUE(upstreams[1]->asked[0].query.edns.has_value());
+  EXPECT_TRUE(upstreams[1]->asked[0].query.edns->dnssec_ok);
 }
 
 TEST_F(DnsForwarder, TheSameQuestionOfSeveralClientsGoesOutOnce) {
@@ -641,25 +762,35 @@ TEST_F(DnsForwarder, Case26AMutualLoopEndsSoonAndWithFewPackets) {
   second.stop({});
 }
 
-class DnsResolvConfFile : public testing::Test {
- protected:
-  DnsResolvConfFile() {
+/// A file of the test's own.
+class ResolvConf {
+ public:
+  ResolvConf() {
     std::string name = (std::filesystem::temp_directory_path() / "hcpnet-resolv-XXXXXX").string();
     folder = mkdtemp(name.data());
   }
-  ~DnsResolvConfFile() override { std::filesystem::remove_all(folder); }
+  ~ResolvConf() { std::filesystem::remove_all(folder); }
+  ResolvConf(const ResolvConf&) = delete;
+  ResolvConf& operator=(const ResolvConf&) = delete;
+
   [[nodiscard]] std::string path() const { return (folder / "resolv.conf").string(); }
   /// As editors and DHCP clients do it.
   void replace_with(const std::string& text) const {
     std::ofstream(path() + ".new") << text;
     std::filesystem::rename(path() + ".new", path());
   }
+
+ private:
+  std::filesystem::path folder;
+};
+
+class DnsResolvConfFile : public testing::Test, protected ResolvConf {
+ protected:
   static std::vector<std::string> texts(const std::vector<Endpoint>& servers) {
     std::vector<std::string> found;
     for (const Endpoint& server : servers) found.push_back(server.to_string());
     return found;
   }
-  std::filesystem::path folder;
 };
 
 TEST_F(DnsResolvConfFile, IsReadAgainWhenItChangesAtMostOnceASecond) {
@@ -699,6 +830,88 @@ TEST_F(DnsResolvConfFile, SaysThatItsEndIsNotRead) {
   replace_with(text + "\nnameserver 192.0.2.2\n");
   EXPECT_EQ(texts(file.servers(start + 1s)), std::vector<std::string>{"192.0.2.1:53"});
   EXPECT_EQ(said.size(), 1U);
+}
+
+/// Name servers of resolv.conf have port 53: that needs a network of the test's own.
+class DnsForwarderByResolvConf : public DnsForwarder, protected ResolvConf {
+ protected:
+  /// An upstream that refuses, so that the next one is asked.
+  void add_at(const std::string& address) {
+    const auto refuse = [this, address](const Asked& asked) {
+      order.push_back(address);
+      return reply_with_code(asked.query, Rcode::refused);
+    };
+    upstreams.push_back(std::make_unique<test::ScriptedUpstream>(io, refuse, address.c_str(), kPort));
+  }
+  void start_at(const Ipv4& address, std::vector<Endpoint> given) {
+    Config config = config_with({std::move(given), true});
+    config.listeners = {Endpoint{address, kPort}};
+    options.resolv_conf_path = path();
+    options.clock = &clock;
+    server = std::make_unique<Server>(io.get_executor(), options);
+    server->start(std::move(config));
+    client = std::make_unique<UdpClient>(io, Endpoint{Ipv4(127, 0, 0, 1), kPort});
+  }
+  /// Who is asked for a name, in this order.
+  std::vector<std::string> asked_for(std::string_view qname) {
+    order.clear();
+    EXPECT_EQ(ask(qname).rcode(), Rcode::servfail);
+    return order;
+  }
+  template <class Map>
+  static std::vector<std::string> keys(const Map& map) {
+    std::vector<std::string> all;
+    for (const auto& [key, value] : map) all.push_back(key);
+    return all;
+  }
+
+  static constexpr std::uint16_t kPort = 53;
+  std::vector<std::string> order;
+};
+
+TEST_F(DnsForwarderByResolvConf, AsksThoseGivenFirstEachOnceAndNeverThisServer) {
+  const std::string missing = test::in_own_network([this] {
+    for (const char* address : {"127.0.53.1", "127.0.53.2", "127.0.53.3", "127.0.53.4"}) add_at(address);
+    replace_with("nameserver 127.0.53.3\nnameserver 127.0.0.1\nnameserver 127.0.53.1\n");
+    start_at(Ipv4(127, 0, 0, 1), {Endpoint{Ipv4(127, 0, 53, 2), kPort}, Endpoint{Ipv4(127, 0, 53, 1), kPort}});
+    EXPECT_EQ(asked_for("a.example.net"), (std::vector<std::string>{"127.0.53.2", "127.0.53.1", "127.0.53.3"}));
+    EXPECT_EQ(dropped("own_upstream"), 1U);
+
+    replace_with("nameserver 127.0.53.4\n");
+    clock.advance(ResolvConfFile::kCheckInterval);
+    EXPECT_EQ(asked_for("b.example.net"), (std::vector<std::string>{"127.0.53.2", "127.0.53.1", "127.0.53.4"}));
+    EXPECT_EQ(dropped("own_upstream"), 1U);
+    const std::vector<std::string> now{"127.0.53.1:53", "127.0.53.2:53", "127.0.53.4:53"};
+    EXPECT_EQ(keys(server->stats().upstream_replies), now) << "what is gone leaves no counters";
+    EXPECT_EQ(keys(server->stats().upstream_durations), now);
+    server->stop({});
+    test::run_ready(io);
+  });
+  if (!missing.empty()) GTEST_SKIP() << missing;
+}
+
+TEST_F(DnsForwarderByResolvConf, Case26AnyAddressOfThisHostIsThisServerWhereItListensOnAll) {
+  const std::string missing = test::in_own_network([this] {
+    ASSERT_EQ(test::run("ip address add 192.0.2.7/32 dev lo").status, 0);
+    replace_with("nameserver 127.0.0.53\nnameserver 192.0.2.7\n");
+    start_at(Ipv4(), {});
+    EXPECT_TRUE(asked_for("a.example.net").empty());
+    EXPECT_EQ(waited, 0ms);
+    EXPECT_EQ(dropped("own_upstream"), 2U);
+    EXPECT_EQ(server->stats().forwarded, 0U);
+    EXPECT_EQ(server->stats().queries_udp, 1U) << "nothing comes round";
+
+    ASSERT_EQ(test::run("ip address del 192.0.2.7/32 dev lo").status, 0);
+    asked_for("b.example.net");
+    EXPECT_EQ(dropped("own_upstream"), 4U) << "the host is not asked for its addresses at each question";
+    clock.advance(ResolvConfFile::kCheckInterval);
+    asked_for("c.example.net");
+    EXPECT_EQ(dropped("own_upstream"), 5U);
+    EXPECT_EQ(server->stats().forwarded, 1U);
+    server->stop({});
+    test::run_ready(io);
+  });
+  if (!missing.empty()) GTEST_SKIP() << missing;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <hcpnet/dns/message.hpp>
 
+#include "dns/alias_query.hpp"
 #include "dns/dns_support.hpp"
 #include "dns/query.hpp"
 #include "dns/reply_cache.hpp"
@@ -139,6 +140,98 @@ TEST(DnsJudgeReply, EveryPrefixAndByteChangeIsJudged) {
     }
 }
 
+struct Kept {
+  bool is_answer;
+  std::vector<Record> answers;
+};
+
+Kept keep(std::string_view qname, Type asked, std::vector<Record> answers, std::vector<Record> authority = {}) {
+  Message reply = reply_to(make_query(qname, asked));
+  reply.answers = std::move(answers);
+  reply.authority = std::move(authority);
+  const bool is_answer = keep_what_was_asked(reply);
+  return {is_answer, std::move(reply.answers)};
+}
+
+Record make_record(std::string_view owner, Type type, std::string rdata = {}) {
+  return {name(owner), type, kClassIn, 60, std::move(rdata)};
+}
+Record make_alias(std::string_view owner, std::string_view target) {
+  return make_record(owner, Type::cname, wire(target));
+}
+Record signature(std::string_view owner, Type covered) {
+  const auto number = static_cast<std::uint16_t>(covered);
+  return make_record(owner, Type::rrsig, {static_cast<char>(number >> 8), static_cast<char>(number)});
+}
+
+TEST(DnsKeepWhatWasAsked, IsNoReplyWhereAllOfItIsAboutSomethingElse) {
+  const Record other_type = make_record("www.example.net", Type::aaaa, std::string(16, '\0'));
+  const Record other_name = a_record("victim.test", 60);
+  Record other_class = a_record("www.example.net", 60);
+  other_class.rclass = 3;
+  for (const Record& other : {other_type, other_name, other_class, signature("www.example.net", Type::txt)}) {
+    const Kept kept = keep("www.example.net", Type::a, {other});
+    EXPECT_FALSE(kept.is_answer) << to_string(other.type);
+    EXPECT_TRUE(kept.answers.empty()) << to_string(other.type);
+    EXPECT_FALSE(keep("www.example.net", Type::a, {other}, {soa("victim.test", 60, 60)}).is_answer);
+    const Kept nodata = keep("www.example.net", Type::a, {other}, {soa("example.net", 60, 60)});
+    EXPECT_TRUE(nodata.is_answer) << "the SOA says that there is none";
+    EXPECT_TRUE(nodata.answers.empty());
+    EXPECT_EQ(keep("www.example.net", Type::a, {other, a_record("www.example.net", 60)}).answers,
+              std::vector<Record>{a_record("www.example.net", 60)});
+  }
+  EXPECT_TRUE(keep("www.example.net", Type::a, {}).is_answer) << "nothing at all is NODATA, also without a SOA";
+}
+
+TEST(DnsKeepWhatWasAsked, AnAliasIsAloneAtItsName) {  // RFC 2181 section 10.1
+  const std::vector<Record> chain{make_alias("www.example.net", "x.test"), make_alias("X.test", "y.test"),
+                                  a_record("y.test", 60)};
+  std::vector<Record> answers{a_record("www.example.net", 60), a_record("x.test", 60),
+                              make_record("y.test", Type::aaaa, std::string(16, '\0'))};
+  answers.insert(answers.begin() + 1, chain.begin(), chain.end());
+  const Kept kept = keep("www.example.net", Type::a, answers);
+  EXPECT_TRUE(kept.is_answer);
+  EXPECT_EQ(kept.answers, chain);
+  const Kept unfinished = keep("www.example.net", Type::a, {chain[0], a_record("www.example.net", 60)});
+  EXPECT_TRUE(unfinished.is_answer);
+  EXPECT_EQ(unfinished.answers, std::vector<Record>{chain[0]});
+}
+
+TEST(DnsKeepWhatWasAsked, TheLongestChainKeepsItsEnd) {
+  std::vector<Record> chain;
+  for (int i = 0; i < 64; ++i)
+    chain.push_back(make_alias('n' + std::to_string(i) + ".example", 'n' + std::to_string(i + 1) + ".example"));
+  chain.push_back(a_record("n64.example", 60));
+  EXPECT_EQ(keep("n0.example", Type::a, chain).answers, chain);
+}
+
+TEST(DnsKeepWhatWasAsked, SignaturesAndAliasesOfSubtreesStay) {  // RFC 4035, RFC 6672
+  const std::vector<Record> chain{make_record("a.test", Type::dname, wire("b.test")),
+                                  signature("a.test", Type::dname),
+                                  make_alias("www.a.test", "www.b.test"),
+                                  signature("www.a.test", Type::cname),
+                                  a_record("www.b.test", 60),
+                                  signature("www.b.test", Type::a)};
+  EXPECT_EQ(keep("www.a.test", Type::a, chain).answers, chain);
+  EXPECT_FALSE(keep("www.a.test", Type::a, {make_record("www.a.test", Type::dname, wire("b.test"))}).is_answer)
+      << "of what is below the name, not of the name";
+  EXPECT_EQ(keep("a.test", Type::dname, {chain[0], chain[1]}).answers.size(), 2U);
+}
+
+TEST(DnsKeepWhatWasAsked, ATypeThatAnAliasAnswersIsNotFollowed) {
+  const std::vector<Record> at_the_name{make_alias("www.example.net", "x.test"),
+                                        signature("www.example.net", Type::cname)};
+  std::vector<Record> answers = at_the_name;
+  answers.push_back(a_record("x.test", 60));
+  EXPECT_EQ(keep("www.example.net", Type::cname, answers).answers, at_the_name);
+  EXPECT_EQ(keep("www.example.net", Type::any, answers).answers, at_the_name);
+  EXPECT_EQ(keep("www.example.net", Type::rrsig, at_the_name).answers, at_the_name) << "RFC 4035 section 2.5";
+  const std::vector<Record> any{a_record("www.example.net", 60), make_record("www.example.net", Type::txt, "\1x"),
+                                signature("www.example.net", Type::txt)};
+  EXPECT_EQ(keep("www.example.net", Type::any, any).answers, any);
+  EXPECT_FALSE(keep("www.example.net", Type::any, {a_record("victim.test", 60)}).is_answer);
+}
+
 TEST(DnsStoredReply, GivesAClientItsOwnIdFlagsAndCase) {
   Message reply = reply_to(make_query("www.example.net", Type::a, 7));
   reply.flags |= flag::kAuthoritative | flag::kAuthenticData | flag::kCheckingDisabled;
@@ -200,6 +293,50 @@ TEST(DnsStoredReply, MissingAdditionalRecordsAreNoTruncation) {
   const Message out = render(StoredReply::make(reply).value(), make_query("www.example.net", Type::a), Transport::udp);
   EXPECT_LT(out.additional.size(), 40U);
   EXPECT_EQ(out.flags & flag::kTruncated, 0) << "RFC 2181 section 9";
+}
+
+/// What an upstream says in an order that compresses well, and the names up to ours in an order that does not.
+Message reply_with_junk_first_in_the_chain() {
+  const std::string shared = std::string(60, 's') + ".example";
+  Message reply = reply_to(make_query("q.test", Type::a));
+  std::string owner = "q.test";
+  std::vector<Record> junk, rest;
+  const auto link = [&](std::vector<Record>& records, const std::string& target) {
+    records.push_back({name(owner), Type::cname, kClassIn, 60, wire(target)});
+    owner = target;
+  };
+  for (const char letter : {'a', 'b', 'c', 'd'}) {  // 400 labels, of which no more than 384 are remembered
+    std::string target;
+    for (int i = 0; i < 100; ++i) target += std::string(1, letter) + '.';
+    link(junk, target + "test");
+  }
+  for (int i = 0; i < 8; ++i) link(rest, std::string(1, static_cast<char>('e' + i)) + '.' + shared);
+  link(rest, "api.blue.example");
+  reply.answers = std::move(rest);
+  reply.answers.insert(reply.answers.end(), junk.begin(), junk.end());
+  return reply;
+}
+
+TEST(DnsAliasQuery, WritesNoMoreThanThereIsRoomFor) {
+  const Message reply = reply_with_junk_first_in_the_chain();
+  Message query = make_query("q.test", Type::a);
+  query.edns = Edns{};
+  const Message told = render(StoredReply::make(reply).value(), query, Transport::udp);
+  ASSERT_EQ(told.flags & flag::kTruncated, 0) << "it fits as it came";
+  const auto views =
+      ViewSet::make({test::view_of({std::make_shared<const Zone>(
+                        name("blue.example"), std::vector<RRset>{test::a_record("api.blue.example", "192.0.2.4")})})})
+          .value();
+  const Bytes begun = up_to_own_name(encode_message(told).value(), views[0]).value();
+  ASSERT_GT(begun.size(), kMaxUdpBytes);
+  const AliasQuery alias(encode_message(query).value(), begun, Transport::udp);
+  Bytes out(kMaxMessageBytes, 0xee);
+  const std::size_t size = alias.complete({}, std::span(out).first(kMaxUdpBytes));
+  EXPECT_LE(size, kMaxUdpBytes);
+  EXPECT_EQ(out[kMaxUdpBytes], 0xee);
+  const Message cut = parse_message(ByteView(out).first(size)).value();
+  EXPECT_NE(cut.flags & flag::kTruncated, 0);
+  EXPECT_TRUE(cut.answers.empty());
 }
 
 ReplyCache::Time at(std::chrono::milliseconds time) {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is rendered, given to the programs it is for. A program that is not installed is skipped, and said so.
+// What is rendered, given to the programs it is for. A program that is not installed is a failure that names it.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <hcpnet/dns/rdata.hpp>
+#include <optional>
+#include <set>
 
 #include "dns/program_support.hpp"
 #include "dns/render_support.hpp"
+#include "dns/upstream_support.hpp"
 
 namespace hcpnet::dns {
 namespace {
@@ -27,6 +31,7 @@ class RenderPrograms : public testing::Test {
     ASSERT_TRUE(rendered) << rendered.error().to_string();
     test::write_files(folder, *rendered);
     files = rendered->files;
+    warnings = rendered->warnings;
   }
   void expect_accepted(const std::string& command) const {
     const test::Finished done = test::run(command);
@@ -41,6 +46,7 @@ class RenderPrograms : public testing::Test {
 
   fs::path folder = test::temporary_path("render");
   std::vector<RenderedFile> files;
+  Diagnostics warnings;
 };
 
 TEST_F(RenderPrograms, ZoneFilesLoadInBindAndKnot) {
@@ -184,6 +190,149 @@ TEST_F(RenderPrograms, DnsmasqGetsNoLineThatIsLongerThanItReads) {
     write(config, RenderTarget::dnsmasq);
     expect_accepted("dnsmasq --test -C " + (folder / files[0].name).string());
     EXPECT_EQ(files[0].text.find("dns-rr=t.a.test") != std::string::npos, strings == 1);
+  }
+}
+
+/// A program on a loopback port, with what is rendered for it.
+class RenderedServers : public RenderPrograms {
+ protected:
+  /// Waits until it answers; what only tests need (where it writes, who it is) is put into its configuration here.
+  void start(Config config, RenderTarget target) {
+    config.listeners = {server};
+    write(config, target);
+    const std::string conf = (folder / files.at(0).name).string(), here = folder.string();
+    std::vector<std::string> command;
+    if (target == RenderTarget::bind) {
+      put_into(conf, "options {\n", "directory \"" + here + "\"; pid-file none; session-keyfile none;\n");
+      std::ofstream(conf, std::ios::app) << "controls { };\n";
+      command = {"named", "-g", "-c", conf};
+    } else if (target == RenderTarget::unbound) {
+      put_into(conf, "server:\n",
+               "    chroot: \"\"\n    username: \"\"\n    pidfile: \"\"\n    directory: \"" + here +
+                   "\"\n    use-syslog: no\n    num-threads: 1\n");
+      command = {"unbound", "-d", "-c", conf};
+    } else {
+      command = {"dnsmasq", "--keep-in-foreground", "--log-facility=-", "--pid-file=" + here + "/pid", "-C", conf};
+    }
+    if (test::is_missing(command[0])) FAIL() << command[0] << " is not installed";
+    child.emplace(command, here + "/log");
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!ask("127.90.1.5", "ready.test", 100))
+      ASSERT_LT(std::chrono::steady_clock::now(), end) << test::read_file(folder / "log");
+  }
+  [[nodiscard]] std::optional<Message> ask(std::string_view client, std::string_view asked,
+                                           int timeout_ms = 10'000) const {
+    return test::UdpSocket(test::ipv4(client)).ask(server, test::make_query(asked, Type::a), timeout_ms);
+  }
+  [[nodiscard]] std::string answer(std::string_view client, std::string_view asked) const {
+    const auto reply = ask(client, asked);
+    if (!reply) return "nothing";
+    const std::vector<std::string> found = test::addresses(*reply);
+    return found.empty() ? to_string(reply->rcode()) : found.front();
+  }
+
+  const Endpoint server = test::free_endpoint();
+  std::optional<test::Child> child;
+
+ private:
+  static void put_into(const std::string& file, const std::string& behind, const std::string& lines) {
+    std::string text = test::read_file(file);
+    text.insert(text.find(behind) + behind.size(), lines);
+    std::ofstream(file, std::ios::binary) << text;
+  }
+};
+
+TEST_F(RenderedServers, BindAndUnboundAnswerAndForwardForWhomWeDo) {
+  const test::Upstream general("192.0.2.1"), special("192.0.2.2");
+  Config config = test::two_clusters();
+  config.forwarding.upstreams = {general.endpoint()};
+  config.forwarding.zones = {{test::name("10.in-addr.arpa"), {special.endpoint()}},
+                             {test::name("corp.test"), {special.endpoint()}},
+                             {test::name("x.blue.hc.example.com"), {special.endpoint()}},
+                             {test::name("red.hc.example.com"), {special.endpoint()}}};
+  config.views[1].allowed = {test::cidr("127.90.1.0/28")};
+  config.views[1].forwarding_allowed = {test::cidr("127.90.1.0/29"), test::cidr("127.90.1.96/28"),
+                                        test::cidr("127.90.3.0/24")};
+  for (const RenderTarget target : {RenderTarget::bind, RenderTarget::unbound}) {
+    SCOPED_TRACE(to_string(target));
+    start(config, target);
+    if (HasFatalFailure()) return;
+    const char* const of_general[] = {"www.example.net", "1.1.168.192.in-addr.arpa", "other.test", "x.home.arpa"};
+    const char* const of_special[] = {"1.0.0.10.in-addr.arpa", "www.corp.test"};
+    // The second is of the pod side, whose view has no lists; unbound thinks of all of 127.0.0.0/8 as its own.
+    for (const char* client : {"127.90.1.5", "127.90.3.5"}) {
+      for (const char* asked : of_general) EXPECT_EQ(answer(client, asked), "192.0.2.1") << client << ' ' << asked;
+      for (const char* asked : of_special) EXPECT_EQ(answer(client, asked), "192.0.2.2") << client << ' ' << asked;
+      EXPECT_EQ(answer(client, "x.blue.hc.example.com"), "NXDOMAIN") << "a zone owns it";
+      EXPECT_EQ(answer(client, "none.red.hc.example.com"), "NXDOMAIN") << "a zone owns it";
+    }
+    EXPECT_EQ(answer("127.90.1.5", "api.blue.hc.example.com"), "192.0.2.4");
+    EXPECT_EQ(answer("127.90.3.5", "api.blue.hc.example.com"), "172.30.9.4");
+    EXPECT_EQ(answer("127.90.1.12", "api.blue.hc.example.com"), "192.0.2.4");
+    EXPECT_EQ(answer("127.90.1.99", "api.blue.hc.example.com"), "REFUSED");
+    // What others have asked for is in the cache by now.
+    for (const char* client : {"127.90.1.12", "127.90.1.99"}) {
+      for (const char* asked : of_general) EXPECT_EQ(answer(client, asked), "REFUSED") << client << ' ' << asked;
+      for (const char* asked : of_special) EXPECT_EQ(answer(client, asked), "REFUSED") << client << ' ' << asked;
+    }
+    child.reset();
+  }
+}
+
+TEST_F(RenderedServers, BindAsksNoForwarderForWhatIsDelegated) {
+  const test::Upstream general("192.0.2.1");
+  const auto zone = parse_zone_file("z",
+                                    "$ORIGIN z.test.\n$TTL 60\n@ SOA ns h 1 3600 600 86400 30\n"
+                                    "sub NS ns.sub\nns.sub A 127.90.8.8\n");  // where nobody answers
+  ASSERT_TRUE(zone) << zone.error().to_string();
+  Config config = test::two_clusters();
+  config.forwarding.upstreams = {general.endpoint()};
+  config.views[1].zones.push_back(make_zone(*zone));
+  start(config, RenderTarget::bind);
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(answer("127.90.1.5", "www.other.test"), "192.0.2.1");
+  EXPECT_EQ(answer("127.90.1.5", "x.sub.z.test"), "SERVFAIL");
+}
+
+TEST_F(RenderedServers, AnAliasIsFollowedOrWarnedOf) {
+  const test::Upstream general("192.0.2.1");
+  const auto zone = parse_zone_file("z",
+                                    "$ORIGIN z.test.\n$TTL 60\n@ SOA ns h 1 3600 600 86400 30\n"
+                                    "www A 192.0.2.80\n*.apps A 192.0.2.81\nin CNAME www\nagain CNAME in\n"
+                                    "out CNAME www.elsewhere.example.\nwild CNAME x.apps\n");
+  const auto wildcards = parse_zone_file("w",
+                                         "$ORIGIN w.test.\n$TTL 60\n@ SOA ns h 1 3600 600 86400 30\n"
+                                         "*.in CNAME www.z.test.\n*.out CNAME www.elsewhere.example.\n");
+  ASSERT_TRUE(zone) << zone.error().to_string();
+  ASSERT_TRUE(wildcards) << wildcards.error().to_string();
+  struct Alias {
+    std::string owner, asked, address;
+  };
+  const std::vector<Alias> aliases{{"in.z.test.", "in.z.test", "192.0.2.80"},
+                                   {"again.z.test.", "again.z.test", "192.0.2.80"},
+                                   {"out.z.test.", "out.z.test", "192.0.2.1"},
+                                   {"wild.z.test.", "wild.z.test", "192.0.2.81"}};
+  const std::vector<Alias> of_wildcards{{"*.in.w.test.", "x.in.w.test", "192.0.2.80"},
+                                        {"*.out.w.test.", "x.out.w.test", "192.0.2.1"}};
+  for (const RenderTarget target : {RenderTarget::bind, RenderTarget::unbound, RenderTarget::dnsmasq}) {
+    SCOPED_TRACE(to_string(target));
+    Config config = test::two_clusters();
+    config.forwarding.upstreams = {general.endpoint()};
+    config.views = {test::view_of({make_zone(*zone)})};
+    std::vector<Alias> expected = aliases;
+    if (target != RenderTarget::dnsmasq) {  // which leaves them out, and says so
+      config.views[0].zones.push_back(make_zone(*wildcards));
+      expected.insert(expected.end(), of_wildcards.begin(), of_wildcards.end());
+    }
+    start(config, target);
+    if (HasFatalFailure()) return;
+    std::set<std::string> warned;
+    for (const Diagnostic& d : warnings)
+      if (d.code == "alias") warned.insert(d.found);
+    for (const Alias& alias : expected)
+      EXPECT_EQ(answer("127.90.1.5", alias.asked) != alias.address, warned.contains(alias.owner)) << alias.owner;
+    EXPECT_EQ(warned.size(), target == RenderTarget::bind ? 0U : target == RenderTarget::unbound ? 5U : 2U);
+    child.reset();
   }
 }
 

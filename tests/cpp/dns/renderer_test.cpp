@@ -3,12 +3,15 @@
 // coredns_test.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/renderer.hpp>
 #include <hcpnet/spec/validate.hpp>
 #include <hcpnet/text/yaml.hpp>
+#include <optional>
 #include <regex>
+#include <set>
 
 #include "dns/render_support.hpp"
 
@@ -144,6 +147,48 @@ TEST(RenderDnsmasq, LeavesOutWhatIsDelegatedAndSaysSo) {
   EXPECT_EQ(left_out, (std::vector<std::string>{"sub.z.test. NS", "ns.sub.z.test. A"}));
 }
 
+RRset alias(std::string_view owner, std::string_view target) {
+  return {name(owner), Type::cname, 30, {std::string(as_text(name(target).wire()))}};
+}
+
+std::string dnsmasq_conf(const Config& config) {
+  const auto rendered = render(config, RenderTarget::dnsmasq);
+  EXPECT_TRUE(rendered) << rendered.error().to_string();
+  return rendered ? test::text_of(*rendered, "dnsmasq-default.conf") : std::string{};
+}
+
+TEST(RenderDnsmasq, LeavesOutAliasesThatLeadInCircles) {
+  const std::string text = dnsmasq_conf(
+      one_view({zone_of("z.test", {alias("a.z.test", "b.y.test"), alias("to-a.z.test", "A.z.test"),
+                                   alias("self.z.test", "self.z.test"), alias("good.z.test", "www.z.test"),
+                                   alias("away.z.test", "www.example.org"), a_record("www.z.test", "192.0.2.1")}),
+                zone_of("y.test", {alias("b.y.test", "a.z.test"), alias("to-good.y.test", "good.z.test")})}));
+  EXPECT_EQ(test::count(text, "\ncname="), 3U) << text;
+  for (const char* line : {"\ncname=good.z.test,www.z.test,30\n", "\ncname=away.z.test,www.example.org,30\n",
+                           "\ncname=to-good.y.test,good.z.test,30\n"})
+    EXPECT_EQ(test::count(text, line), 1U) << line << text;
+}
+
+TEST(RenderDnsmasq, AHiddenAliasMakesNoCircle) {
+  const std::string text = dnsmasq_conf(one_view(
+      {zone_of("z.test", {alias("x.sub.z.test", "www.sub.z.test")}),
+       zone_of("sub.z.test", {alias("www.sub.z.test", "x.sub.z.test"), a_record("x.sub.z.test", "192.0.2.1")})}));
+  EXPECT_EQ(test::count(text, "\ncname=www.sub.z.test,x.sub.z.test,30\n"), 1U) << text;
+}
+
+TEST(RenderDnsmasq, ALongChainOfAliasesCostsNoMoreThanItsLength) {
+  constexpr std::size_t kAliases = 5000;
+  std::vector<RRset> records{a_record("c0.z.test", "192.0.2.1")};
+  for (std::size_t i = 1; i <= kAliases; ++i)
+    records.push_back(alias("c" + std::to_string(i) + ".z.test", "c" + std::to_string(i - 1) + ".z.test"));
+  const Config config = one_view({zone_of("z.test", std::move(records))});
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string text = dnsmasq_conf(config);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10))
+      << "minutes where each is followed anew";
+  EXPECT_EQ(test::count(text, "\ncname="), kAliases);
+}
+
 TEST(Render, WhatAZoneBelowHidesIsNotShownByProgramsWithoutZones) {
   const Config config =
       one_view({zone_of("z.test", {a_record("www.z.test", "192.0.2.1"), a_record("x.apps.z.test", "203.0.113.9"),
@@ -206,6 +251,43 @@ TEST(RenderHosts, HasNamesByAddressAndWarnsOfWhatItCantHold) {
   EXPECT_EQ(entries->front().names.size(), 11U);
 }
 
+/// Names with their addresses, as far as a hosts file can have them.
+using Hosts = std::set<std::pair<Name, std::string>>;
+Hosts hosts_of(const std::vector<RRset>& rrsets) {
+  Hosts hosts;
+  for (const RRset& set : rrsets) {
+    if ((set.type != Type::a && set.type != Type::aaaa) || set.owner.is_wildcard()) continue;
+    for (const std::string& rdata : set.rdata) hosts.emplace(set.owner, rdata_to_string(set.type, rdata));
+  }
+  return hosts;
+}
+
+TEST(RenderHosts, IsReadBackAsTheSameNamesAndAddresses) {
+  Config config = test::two_clusters();
+  std::vector<RRset> records{
+      a_record("www.z.test", "192.0.2.1"),
+      a_record("www.z.test", "192.0.2.2"),
+      a_record("API.z.test", "192.0.2.1"),
+      a_record("z.test", "192.0.2.3"),
+      make_aaaa(name("www.z.test"), *parse_ipv6("2001:db8::1"), 30),
+      make_aaaa(name("mapped.z.test"), *parse_ipv6("::ffff:192.0.2.1"), 30),
+      alias("left-out.z.test", "www.z.test"),
+  };
+  config.views[1].zones.push_back(zone_of("z.test", std::move(records)));
+  const auto rendered = render(config, RenderTarget::hosts);
+  ASSERT_TRUE(rendered);
+  std::size_t count = 0;
+  for (const View& view : config.views) {
+    Hosts expected;
+    for (const auto& zone : view.zones) expected.merge(hosts_of(zone->rrsets()));
+    const auto entries = parse_hosts_file(view.name, test::text_of(*rendered, view.name + ".hosts"));
+    ASSERT_TRUE(entries) << entries.error().to_string();
+    EXPECT_TRUE(hosts_of(to_rrsets(*entries, 30)) == expected) << view.name;
+    count += expected.size();
+  }
+  EXPECT_EQ(count, 10U + 11U + 6U);
+}
+
 TEST(RenderFiles, NamesStayInsideTheFolder) {
   Config config = one_view({zone_of(".", {}), zone_of("a/b\\.c.test", {}), zone_of("\\.\\..test", {})});
   config.views[0].name = "../etc";
@@ -213,9 +295,6 @@ TEST(RenderFiles, NamesStayInsideTheFolder) {
     EXPECT_TRUE(std::regex_match(file.name, std::regex("%2E\\.%2Fetc/[A-Za-z0-9%_-][A-Za-z0-9%._-]*\\.zone")))
         << file.name;
 }
-
-// --- the field cases
-// ----------------------------------------------------------------------------------------------------
 
 TEST(ZoneCases, Zon01CacheIsWholeSecondsOrAnError) {
   for (const text::Value& row : case_data("ZON-01.yaml").items) {
@@ -252,6 +331,27 @@ TEST(ZoneCases, Zon03ProcessWidePluginsStandOnce) {
   for (const text::Member& plugin : data.find("expect")->members)
     EXPECT_EQ(test::count(text, "\n    " + plugin.key + ' '), std::stoul(plugin.value.text)) << plugin.key;
   EXPECT_EQ(test::count(text, "\n    prometheus :9153\n"), 3U) << "each view is counted, on one listener";
+}
+
+TEST(ZoneCases, Zon03PortsAreDistinctFromEachOtherAndFromThatOfDns) {
+  const Config config = one_view({});
+  std::optional<Endpoint> CoreDnsOptions::* const services[] = {&CoreDnsOptions::health, &CoreDnsOptions::ready,
+                                                                &CoreDnsOptions::prometheus};
+  std::set<std::uint16_t> ports{config.listeners.at(0).port};
+  const CoreDnsOptions usual;
+  for (const auto service : services) {
+    ports.insert((usual.*service).value().port);
+    RenderOptions options;
+    (options.coredns.*service).value().port = config.listeners.at(0).port;
+    EXPECT_EQ(first_code(render(config, RenderTarget::coredns, options)), "port-collides");
+    for (const auto other : services) {
+      if (other == service) continue;
+      options.coredns = usual;
+      (options.coredns.*service).value().port = (usual.*other).value().port;
+      EXPECT_EQ(first_code(render(config, RenderTarget::coredns, options)), "port-collides");
+    }
+  }
+  EXPECT_EQ(ports.size(), 4U) << "as they are unless given";
 }
 
 TEST(ZoneCases, Zon05ExplicitNamesWinOverTheWildcardAndOtherTypesAreNodata) {
@@ -435,6 +535,103 @@ TEST(RenderForwarding, WithZonesAloneNothingElseIsAsked) {
   EXPECT_EQ(test::count(unbound, "    local-zone: \".\" refuse\n    local-zone: \"a.corp.example.\" transparent\n"),
             2u);
   EXPECT_THAT(warnings_of(render(config, RenderTarget::bind).value()), testing::Contains(testing::HasSubstr("zones")));
+}
+
+TEST(RenderForwarding, WhoIsNotAnsweredIsNotForwardedFor) {
+  Config config = test::guarded_clusters();
+  config.views[1].allowed = {cidr("127.90.1.0/26"), cidr("127.90.1.128/26")};
+  config.views[1].forwarding_allowed = {cidr("127.90.1.0/25"), cidr("127.90.1.136/29"), cidr("10.0.0.0/8")};
+  const std::string bind = test::text_of(render(config, RenderTarget::bind).value(), "named.conf");
+  EXPECT_EQ(test::count(bind,
+                        "    allow-query { 127.90.1.0/26; 127.90.1.128/26; };\n    recursion yes;\n"
+                        "    allow-recursion { 127.90.1.0/26; 127.90.1.136/29; };\n"),
+            1u)
+      << bind;
+  const std::string unbound = test::text_of(render(config, RenderTarget::unbound).value(), "unbound.conf");
+  for (const char* line : {"127.90.1.0/24 refuse\n", "127.90.1.0/26 allow\n", "127.90.1.128/26 refuse_non_local\n",
+                           "127.90.1.136/29 allow\n", "10.0.0.0/8 refuse_non_local\n"})
+    EXPECT_EQ(test::count(unbound, std::string("    access-control: ") + line), 1u) << line << unbound;
+  EXPECT_EQ(test::count(unbound, "127.90.1.0/25"), 0u) << unbound;
+  config.views[1].forwarding_allowed.reset();
+  config.views[1].allowed = {cidr("127.90.1.0/28")};
+  EXPECT_EQ(test::count(test::text_of(render(config, RenderTarget::bind).value(), "named.conf"),
+                        "    allow-recursion { 127.90.1.0/28; };\n"),
+            1u);
+  config.views[1].forwarding_allowed = {cidr("10.0.0.0/8")};
+  EXPECT_EQ(test::count(test::text_of(render(config, RenderTarget::bind).value(), "named.conf"), "recursion yes"), 0u)
+      << "nobody is in both";
+}
+
+TEST(RenderUnbound, AViewTakesNoClientsOfAnotherOne) {
+  Config config = one_view({});
+  config.views = {{"wide", {cidr("10.0.0.0/8"), cidr("10.1.2.0/24")}, {}},
+                  {"inner", {cidr("10.1.0.0/16")}, {}},
+                  {"all", {cidr("0.0.0.0/0")}, {}}};
+  config.views[0].allowed = {cidr("10.0.0.0/9"), cidr("10.1.1.0/24"), cidr("10.1.2.0/25"), cidr("192.0.2.0/24")};
+  const std::string text = test::text_of(render(config, RenderTarget::unbound).value(), "unbound.conf");
+  std::vector<std::string> lines;
+  const std::regex line("    access-control: (\\S+ \\S+)\n    access-control-view: (\\S+ \\S+)\n");
+  for (std::sregex_iterator at(text.begin(), text.end(), line), end; at != end; ++at)
+    lines.push_back((*at)[1].str() + ' ' + (*at)[2].str());
+  EXPECT_THAT(lines,
+              testing::ElementsAre(
+                  "0.0.0.0/0 refuse_non_local 0.0.0.0/0 all", "10.0.0.0/8 refuse 10.0.0.0/8 wide",
+                  "10.0.0.0/9 refuse_non_local 10.0.0.0/9 wide", "10.1.0.0/16 refuse_non_local 10.1.0.0/16 inner",
+                  "10.1.2.0/24 refuse_non_local 10.1.2.0/24 wide", "10.1.2.0/25 refuse_non_local 10.1.2.0/25 wide",
+                  "127.0.0.0/8 refuse_non_local 127.0.0.0/8 all"))
+      << text;
+}
+
+TEST(RenderForwarding, WhatAZoneOwnsIsForwardedByNoProgram) {
+  Config config = test::guarded_clusters();
+  config.forwarding.zones.push_back({name("blue.hc.example.com"), {{test::ipv4("192.0.2.57"), 53}}});
+  config.forwarding.zones.push_back({name("x.red.hc.example.com"), {{test::ipv4("192.0.2.57"), 53}}});
+  for (const RenderTarget target : {RenderTarget::coredns, RenderTarget::bind, RenderTarget::dnsmasq})
+    for (const RenderedFile& file : render(config, target).value().files)
+      EXPECT_EQ(test::count(file.text, "192.0.2.57"), 0u) << file.text;
+}
+
+TEST(RenderForwarding, ResolvConfIsMissedOnlyWhereSomethingIsForwarded) {
+  Config config = one_view({});
+  config.forwarding.resolv_conf = true;
+  for (const RenderTarget target : {RenderTarget::bind, RenderTarget::unbound}) {
+    config.views[0].forwarding_allowed.reset();
+    EXPECT_EQ(render(config, target).value().warnings.warning_count(), 1u);
+    config.views[0].forwarding_allowed.emplace();
+    EXPECT_EQ(render(config, target).value().warnings.warning_count(), 0u);
+  }
+}
+
+TEST(RenderBind, ValidatesNothingAndAsksNoForwarderBelowAZoneCut) {
+  Config config = one_view({zone_with_delegation(), zone_of("y.test", {a_record("www.y.test", "192.0.2.1")})});
+  config.forwarding.upstreams = {{test::ipv4("198.51.100.53"), 53}};
+  const std::string text = test::text_of(render(config, RenderTarget::bind).value(), "named.conf");
+  EXPECT_EQ(test::count(text, "    dnssec-validation no;\n"), 1u);
+  EXPECT_EQ(test::count(text, "zone \"z.test\" { type primary; check-names ignore; forwarders { }; file "), 1u) << text;
+  EXPECT_EQ(test::count(text, "zone \"y.test\" { type primary; check-names ignore; file "), 1u) << text;
+}
+
+TEST(Render, AFilePrefixHasNothingThatAConfigurationTakesForItsOwn) {
+  const Config config = one_view({zone_with_delegation()});
+  RenderOptions options;
+  for (const char* bad : {"a b/", "a\"/", "c\\/", "{$HOME}/", "'/", "a\n", "\t", "\177"}) {
+    options.file_prefix = bad;
+    for (const RenderTarget target : kRenderTargets)
+      EXPECT_EQ(first_code(render(config, target, options)), "bad-option");
+  }
+  options.file_prefix = "/srv/\xc3\xa4-1.2_%41/";
+  for (const RenderTarget target : kRenderTargets) EXPECT_EQ(first_code(render(config, target, options)), "none");
+}
+
+TEST(RenderHosts, LeavesOutNamesThatNoHostsFileHas) {
+  const auto rendered =
+      render(one_view({zone_of("z.test", {a_record("-a.z.test", "192.0.2.1"), a_record("a\\.b.z.test", "192.0.2.1"),
+                                          a_record("_x.z.test", "192.0.2.1")}),
+                       zone_of("2", {a_record("192.0.2.2", "192.0.2.1")})}),
+             RenderTarget::hosts);
+  ASSERT_TRUE(rendered);
+  EXPECT_EQ(test::count(rendered->files.at(0).text, "192.0.2.1 _x.z.test\n"), 1u) << rendered->files.at(0).text;
+  EXPECT_EQ(rendered->warnings.warning_count(), 3u);
 }
 
 TEST(RenderForwarding, WhatOnlyOurForwarderDoesIsSaid) {

@@ -236,6 +236,40 @@ TEST_F(DnsResponder, EdnsIsAnsweredWithEdnsAndNothingIsEchoed) {
   EXPECT_TRUE(bad_version.message.answers.empty());
 }
 
+TEST_F(DnsResponder, AnotherEdnsVersionIsToldWhateverItsOptionsAre) {  // RFC 6891 section 6.1.3
+  const CookieSecrets secrets;
+  context.cookies = &secrets;
+  Message query = make_query("api.blue.example", Type::a);
+  for (const std::string& options : {std::string("\0\5\0\11x", 5), std::string("\0\12\0\3abc", 7), std::string(1, '\0'),
+                                     std::string("\0\12\0\10abcdefgh", 12)}) {
+    query.edns = Edns{1232, 1, true, options};
+    query.questions = {{name("api.blue.example"), Type::a, kClassIn}};
+    for (const std::size_t questions : {1U, 0U}) {
+      query.questions.resize(questions);
+      const auto reply = answer(query, context);
+      EXPECT_EQ(reply.message.rcode(), Rcode::badvers) << options.size() << ' ' << questions;
+      EXPECT_EQ(reply.message.edns, (Edns{kMaxUdpBytes, 0, true, ""})) << options.size() << ' ' << questions;
+      EXPECT_EQ(reply.message.questions.size(), questions);
+      EXPECT_EQ(reply.response.format_error, FormatError::none);
+      EXPECT_EQ(reply.response.cookie, CookieState::none);
+    }
+  }
+}
+
+TEST_F(DnsResponder, OwnersOfRecordsThatMeanNothingToItAreNotFollowed) {  // docs/dns.md, "Limits and counters"
+  const std::string message = "0000 0000 0001 0000 0000 0001 03617069 04626c7565 076578616d706c65 00 0001 0001";
+  const std::string rest = "0001 0001 00000000 0000";
+  for (const char* owner : {"c022", "c0ff", "0161 c022"}) {  // itself, behind the end, itself with a label
+    const auto reply = answer(from_hex(message + owner + rest), context);
+    EXPECT_EQ(test::addresses(reply.message), std::vector<std::string>{"192.0.2.4"}) << owner;
+  }
+  for (const std::string& wrong : {message + "c0", message + "0161", message + "4161 00" + rest}) {
+    const auto reply = answer(from_hex(wrong), context);
+    EXPECT_EQ(reply.message.rcode(), Rcode::formerr) << wrong;
+    EXPECT_EQ(reply.response.format_error, FormatError::record) << wrong;
+  }
+}
+
 TEST_F(DnsResponder, ABrokenMessageIsAFormatError) {
   const std::string question = "03617069 04626c7565 076578616d706c65 00 0001 0001";
   const std::string opt = "00 0029 1000 00000000 0000";
@@ -251,6 +285,19 @@ TEST_F(DnsResponder, ABrokenMessageIsAFormatError) {
     const bool has_opt =
         hex.find("0029") != std::string::npos && hex.find("0001 0000 0000" + question) == std::string::npos;
     EXPECT_EQ(reply.message.edns.has_value(), has_opt) << hex;
+  }
+}
+
+TEST_F(DnsResponder, TheTypeOfAQuestionThatCannotBeReadIsNone) {
+  const std::string question = "03617069 04626c7565 076578616d706c65 00 0010 0001";
+  EXPECT_EQ(answer(from_hex("0000 0000 0001 0000 0000 0000" + question), context).response.type, Type::txt);
+  for (const std::string& hex :
+       {std::string("0000 0000 0000 0000 0000 0000"), "0000 0000 0002 0000 0000 0000" + question + question,
+        "0000 0000 0001 0000 0000 0000" + question + "00", "0000 2800 0001 0000 0000 0000" + question,
+        std::string("0000 0000 0001 0000 0000 0000 c00c 0010 0001")}) {
+    const auto reply = answer(from_hex(hex), context);
+    EXPECT_EQ(reply.response.type, Type{}) << hex;
+    EXPECT_NE(reply.message.rcode(), Rcode::noerror) << hex;
   }
 }
 

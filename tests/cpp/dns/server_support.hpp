@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -10,16 +11,20 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/system/system_error.hpp>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <hcpnet/dns/server.hpp>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "dns/dns_support.hpp"
 #include "dns/endpoints.hpp"
+#include "dns/program_support.hpp"
 
 namespace hcpnet::test {
 
@@ -48,6 +53,22 @@ inline void run_ready(asio::io_context& io) {
     while (io.run_one_for(std::chrono::milliseconds(1)) > 0) quiet = 0;
     io.restart();
   }
+}
+
+/// Runs `body` in a thread with a network namespace of its own, where loopback is up and no port is taken. Returns why
+/// there is none; empty: it has run.
+inline std::string in_own_network(const std::function<void()>& body) {
+  std::string missing;
+  std::thread([&] {
+    if (unshare(CLONE_NEWNET) != 0) {
+      missing = std::string("no network namespace of its own: ") + std::strerror(errno);
+      return;
+    }
+    const Finished up = run("ip link set lo up");
+    EXPECT_EQ(up.status, 0) << up.output;
+    if (up.status == 0) body();
+  }).join();
+  return missing;
 }
 
 /// A client of one UDP socket.
@@ -94,7 +115,8 @@ class UdpClient {
 /// A client of one TCP connection.
 class TcpClient {
  public:
-  TcpClient(asio::io_context& io, const Endpoint& server) : io_(io), socket(io) {
+  TcpClient(asio::io_context& io, const Endpoint& server, const char* from = nullptr) : io_(io), socket(io) {
+    if (from != nullptr) socket = tcp::socket(io, {asio::ip::make_address(from), 0});
     socket.connect({dns::to_asio(server.address), server.port});
     socket.non_blocking(true);
   }
@@ -161,9 +183,10 @@ class ScriptedUpstream {
   /// The bytes of the reply, or none for silence.
   using Script = std::function<std::optional<Bytes>(const Asked&)>;
 
-  ScriptedUpstream(asio::io_context& io, Script does, const char* address = "127.0.0.1")
+  /// `port` 0: one that the system chooses.
+  ScriptedUpstream(asio::io_context& io, Script does, const char* address = "127.0.0.1", std::uint16_t port = 0)
       : script(std::move(does)), udp_(io), acceptor_(io) {
-    bind_both(asio::ip::make_address(address));
+    bind_both({asio::ip::make_address(address), port});
     receive();
     accept();
   }
@@ -179,10 +202,10 @@ class ScriptedUpstream {
 
  private:
   /// The system chooses the UDP port; its TCP twin may be taken, and then it chooses again.
-  void bind_both(const asio::ip::address& address) {
+  void bind_both(const udp::endpoint& wanted) {
     for (int attempt = 1;; ++attempt) {
-      udp_ = udp::socket(udp_.get_executor(), udp::endpoint(address, 0));
-      const tcp::endpoint same(address, udp_.local_endpoint().port());
+      udp_ = udp::socket(udp_.get_executor(), wanted);
+      const tcp::endpoint same(wanted.address(), udp_.local_endpoint().port());
       acceptor_ = tcp::acceptor(acceptor_.get_executor());
       acceptor_.open(same.protocol());
       acceptor_.set_option(tcp::acceptor::reuse_address(true));

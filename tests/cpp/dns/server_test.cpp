@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <sys/socket.h>
 
 #include <boost/system/system_error.hpp>
-#include <cerrno>
-#include <cstring>
 #include <hcpnet/dns/error.hpp>
 #include <hcpnet/dns/server.hpp>
 #include <numeric>
 #include <set>
-#include <thread>
 
-#include "dns/program_support.hpp"
 #include "dns/server_support.hpp"
 #include "dns/tcp_session.hpp"
 
@@ -68,15 +63,10 @@ TEST_F(DnsServer, AWildcardListenerRepliesFromTheAddressAsked) {
 
 /// Loopback has one IPv6 address; more of them take a network namespace, which a thread may have to itself.
 TEST_F(DnsServer, AnIpv6WildcardListenerRepliesFromTheAddressAsked) {
-  std::string missing;
-  std::thread([&] {
-    if (unshare(CLONE_NEWNET) != 0) {
-      missing = std::string("no network namespace of its own: ") + std::strerror(errno);
-      return;
-    }
+  const std::string missing = test::in_own_network([this] {
     for (const char* command :
-         {"ip link set lo up", "ip -6 address add 2001:db8::3/128 dev lo nodad",
-          "ip -6 address add 2001:db8:1::9/128 dev lo nodad", "ip -6 address add fe80::3/64 dev lo nodad"}) {
+         {"ip -6 address add 2001:db8::3/128 dev lo nodad", "ip -6 address add 2001:db8:1::9/128 dev lo nodad",
+          "ip -6 address add fe80::3/64 dev lo nodad"}) {
       const test::Finished done = test::run(command);
       ASSERT_EQ(done.status, 0) << command << ": " << done.output;
     }
@@ -97,8 +87,68 @@ TEST_F(DnsServer, AnIpv6WildcardListenerRepliesFromTheAddressAsked) {
     }
     server->stop({});
     test::run_ready(io);
-  }).join();
+  });
   if (!missing.empty()) GTEST_SKIP() << missing;
+}
+
+TEST_F(DnsServer, CountsRepliesThatCannotBeSent) {
+  const std::string missing = test::in_own_network([this] {
+    for (const char* address : {"192.0.2.1/32", "192.0.2.9/32"})
+      ASSERT_EQ(test::run(std::string("ip address add ") + address + " dev lo").status, 0) << address;
+    Config config = config_with();
+    config.listeners = {Endpoint{Ipv4(192, 0, 2, 1), 53}};
+    start(config);
+    UdpClient gone(io, bound(), "192.0.2.9");
+    UdpClient stays(io, bound(), "192.0.2.1");
+    for (int i = 0; i < 2; ++i) gone.send(make_query("api.blue.example", Type::a));
+    ASSERT_EQ(test::run("ip address del 192.0.2.9/32 dev lo").status, 0);
+    EXPECT_EQ(addresses(stays.ask(make_query("api.blue.example", Type::a))), kApi) << "the others have their chance";
+    EXPECT_EQ(dropped("send_failed"), 2U);
+    server->stop({});
+    test::run_ready(io);
+  });
+  if (!missing.empty()) GTEST_SKIP() << missing;
+}
+
+TEST_F(DnsServer, CountsChainsOfAliasesThatAreCut) {
+  Config config = config_with();
+  std::vector<RRset> rrsets;
+  for (std::size_t i = 0; i <= kMaxCnameHops; ++i)
+    rrsets.push_back({name("hop" + std::to_string(i) + ".blue.example"),
+                      Type::cname,
+                      30,
+                      {std::string(as_text(name("hop" + std::to_string(i + 1) + ".blue.example").wire()))}});
+  config.views[0].zones = {std::make_shared<const Zone>(name("blue.example"), std::move(rrsets))};
+  start(config);
+  UdpClient udp(io, bound());
+  EXPECT_EQ(udp.ask(make_query("hop1.blue.example", Type::a)).rcode(), Rcode::nxdomain);
+  EXPECT_EQ(server->stats().chains_cut, 0U);
+  EXPECT_EQ(udp.ask(make_query("hop0.blue.example", Type::a)).answers.size(), kMaxCnameHops + 1);
+  EXPECT_EQ(server->stats().chains_cut, 1U);
+}
+
+TEST_F(DnsServer, CountsNoQuestionOfAMessageThatHasNone) {
+  start(config_with());
+  UdpClient udp(io, bound());
+  EXPECT_EQ(udp.ask(Message{}).rcode(), Rcode::formerr);
+  const ServerStats stats = server->stats();
+  ASSERT_EQ(stats.requests.size(), 1U);
+  EXPECT_EQ(stats.requests[0].type, "other");
+}
+
+TEST_F(DnsServer, CountsTransfersThatAskWrongly) {
+  Config config = config_with();
+  config.transfer.clients = {test::cidr("127.0.0.1/32")};
+  start(config);
+  UdpClient udp(io, bound());
+  const Message query = make_query("blue.example", Type::ixfr);  // without the SOA that the client has
+  EXPECT_EQ(udp.ask(query).rcode(), Rcode::formerr);
+  EXPECT_EQ(server->stats().format_errors.at("missing_soa"), 1U);
+  TcpClient tcp(io, bound());
+  tcp.send(TcpClient::frame(query));
+  EXPECT_EQ(tcp.receive().value().rcode(), Rcode::formerr);
+  EXPECT_EQ(server->stats().format_errors.at("missing_soa"), 2U);
+  EXPECT_EQ(server->stats().responses.at("FORMERR"), 2U);
 }
 
 TEST_F(DnsServer, AnswersOverIpv6) {

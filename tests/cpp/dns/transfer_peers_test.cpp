@@ -8,6 +8,7 @@
 #include <hcpnet/dns/rdata.hpp>
 #include <thread>
 
+#include "dns/notifier.hpp"
 #include "dns/peer_support.hpp"
 #include "dns/server_support.hpp"
 
@@ -184,6 +185,42 @@ TEST_F(Notifications, AreRepeatedUntilAcknowledgedOrGivenUp) {
   EXPECT_EQ(server->stats().notifies_sent, 8U) << "nothing has changed";
 }
 
+class ManyNotifications : public Notifications {
+ protected:
+  void start_with(std::size_t zones) {
+    Config with = config_with();
+    with.views[0].zones.clear();
+    for (std::size_t i = 0; i < zones; ++i)
+      with.views[0].zones.push_back(std::make_shared<const Zone>(test::name("z" + std::to_string(i) + ".example"),
+                                                                 std::vector<RRset>{}));
+    with.transfer.notify = {secondary.endpoint()};
+    start(with);
+  }
+  test::ScriptedUpstream secondary{io, [](const auto&) { return std::nullopt; }};
+};
+
+TEST_F(ManyNotifications, WaitForTheirTurn) {
+  constexpr std::size_t kZones = Notifier::kMaxPending + 50;
+  secondary.script = [](const auto& asked) {
+    Message reply = asked.query;
+    reply.flags |= flag::kResponse;
+    return encode_message(reply).value();
+  };
+  start_with(kZones);
+  EXPECT_EQ(server->stats().notifies_sent, Notifier::kMaxPending);
+  EXPECT_TRUE(test::run_until(io, [&] {
+    clock.advance(std::chrono::milliseconds(100));  // the secondary's socket may have had no room for all
+    return server->stats().notifies_acknowledged == kZones;
+  }));
+  EXPECT_EQ(dropped("notify_limit"), 0U);
+}
+
+TEST_F(ManyNotifications, BeyondTheLimitAreNotSent) {
+  start_with(Notifier::kMaxPending + Notifier::kMaxWaiting + 5);
+  EXPECT_EQ(dropped("notify_limit"), 5U);
+  EXPECT_EQ(server->stats().notifies_sent, Notifier::kMaxPending);
+}
+
 class Limited : public test::DnsServerTest {
  protected:
   void start_limited(std::uint32_t rate, std::uint32_t slip) {
@@ -231,6 +268,51 @@ TEST_F(Limited, AnErrorStaysAnError) {
     EXPECT_EQ(reply.rcode(), Rcode::notimp);
     EXPECT_EQ(reply.flags & flag::kTruncated, 0);
   }
+}
+
+TEST_F(Limited, TransfersOverUdpToo) {
+  Config with = config_with();
+  with.rate_limit = RateLimit{.responses_per_second = 1, .slip = 2};
+  with.transfer.clients = {test::cidr("127.0.0.1/32")};
+  start(with);
+  Message ixfr = test::make_query("blue.example", Type::ixfr);
+  ixfr.authority = {
+      {test::name("blue.example"), Type::soa, kClassIn, 0, with.views[0].zones[0]->soa().rdata.front()}};
+  const auto ask_thrice = [&](const char* from, const Message& query) {
+    test::UdpClient client(io, bound(), from);
+    Message last = client.ask(query);
+    client.send(query);  // held back
+    last = client.ask(query);
+    EXPECT_FALSE(client.try_receive());
+    return last;
+  };
+  const Message shortened = ask_thrice("127.0.0.1", ixfr);
+  EXPECT_NE(shortened.flags & flag::kTruncated, 0);
+  EXPECT_TRUE(shortened.answers.empty());
+  EXPECT_EQ(ask_thrice("127.0.0.2", ixfr).rcode(), Rcode::refused);
+  EXPECT_EQ(dropped("rate_limited"), 2U);
+  EXPECT_EQ(dropped("rate_shortened"), 1U) << "an error is as short as a reply can be";
+  EXPECT_EQ(dropped("transfer_refused"), 2U);
+  EXPECT_EQ(server->stats().transfers, 1U);
+
+  test::TcpClient stream(io, bound());
+  for (int i = 0; i < 3; ++i) {
+    stream.send(test::TcpClient::frame(test::make_query("blue.example", Type::axfr)));
+    EXPECT_EQ(stream.receive().value().answers.size(), 4U) << "SOA, NS, A, SOA";
+  }
+}
+
+TEST_F(Limited, WhatGoesToNoUpstreamCountsAsAnError) {
+  Config with = config_with();
+  with.rate_limit = RateLimit{.responses_per_second = 1, .slip = 0};
+  with.forwarding.zones = {{test::name("corp.example"), {*parse_endpoint("127.0.0.9:5300")}}};
+  start(with);
+  test::UdpClient client(io, bound());
+  EXPECT_EQ(client.ask(test::make_query("www.example.net", Type::a)).rcode(), Rcode::refused);
+  client.send(test::make_query("www.example.net", Type::a));
+  EXPECT_EQ(test::addresses(client.ask(test::make_query("api.blue.example", Type::a))).size(), 1U)
+      << "answers are counted by themselves";
+  EXPECT_EQ(dropped("rate_limited"), 1U);
 }
 
 TEST_F(Limited, WithoutSlipTheyGetNothing) {

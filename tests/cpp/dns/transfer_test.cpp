@@ -99,12 +99,75 @@ TEST_F(TransferStarts, OfIncrementsGiveTheSoaToWhoIsUpToDateAndElseTheZone) {
   EXPECT_EQ(run(*start(query(Type::ixfr, "blue.example", 100)).transfer).records.size(), 1U);
   EXPECT_EQ(run(*start(query(Type::ixfr, "blue.example", 101)).transfer).records.size(), 1U);
   EXPECT_EQ(run(*start(query(Type::ixfr, "blue.example", 99)).transfer).records.size(), 3U);
-  EXPECT_EQ(run(*start(query(Type::ixfr, "blue.example", 99), Transport::udp).transfer).records.size(), 1U);
-  EXPECT_EQ(start(query(Type::ixfr)).rcode, Rcode::formerr) << "without the client's SOA";
+}
+
+TEST_F(TransferStarts, OfIncrementsNeedTheClientsSoa) {
+  Message other = test::make_query("blue.example", Type::ixfr);
+  other.authority = {{test::name("red.example"), Type::soa, kClassIn, 0, soa_rdata(100)}};
+  Message chaos = other;
+  chaos.authority = {{test::name("blue.example"), Type::soa, 3, 0, soa_rdata(100)}};
+  test::Bytes cut = query(Type::ixfr, "blue.example", 100);
+  constexpr std::size_t kLengthAt = kHeaderBytes + 14 + kTypeAndClassBytes + 2 + 8;  // the owner is a pointer
+  ASSERT_EQ(cut.size(), kLengthAt + 2 + cut[kLengthAt + 1]);
+  cut[kLengthAt + 1] = static_cast<std::uint8_t>(cut[kLengthAt + 1] - 4);
+  cut.resize(cut.size() - 4);
+  for (const test::Bytes& bytes :
+       {query(Type::ixfr), encode_message(other).value(), encode_message(chaos).value(), cut}) {
+    const TransferStart refused = start(bytes);
+    EXPECT_EQ(refused.rcode, Rcode::formerr);
+    EXPECT_EQ(refused.format_error, FormatError::missing_soa);
+    EXPECT_EQ(refused.transfer, nullptr);
+  }
+  EXPECT_EQ(start(query(Type::ixfr, "blue.example", 100)).format_error, FormatError::none);
 }
 
 TEST_F(TransferStarts, NotOverUdp) {
   EXPECT_EQ(start(query(Type::axfr), Transport::udp).rcode, Rcode::refused);
+  const TransferStart increments = start(query(Type::ixfr, "blue.example", 99), Transport::udp);
+  EXPECT_EQ(increments.rcode, Rcode::noerror);
+  EXPECT_EQ(increments.transfer, nullptr);
+}
+
+/// What respond_with_soa() says to a query for increments of the only zone, whose apex is `apex`.
+Message soa_over_udp(std::string_view apex, std::optional<Edns> edns, std::size_t& bytes) {
+  const auto views =
+      ViewSet::make({test::view_of({std::make_shared<const Zone>(test::name(apex), std::vector<RRset>{}, 100)})})
+          .value();
+  const CookieSecrets secrets;
+  QueryContext context{&views[0], Transport::udp, false};
+  context.client = *parse_ip_address("192.0.2.9");
+  context.cookies = &secrets;
+  Message message = test::make_query(apex, Type::ixfr);
+  message.authority = {{test::name(apex), Type::soa, kClassIn, 0, soa_rdata(99)}};
+  message.edns = std::move(edns);
+  test::Bytes out(kMaxUdpBytes);
+  bytes = respond_with_soa(encode_message(message).value(), context, out);
+  return parse_message(ByteView(out).first(bytes)).value();
+}
+
+TEST(SoaOverUdp, HasACookieForWhoSendsOne) {
+  std::size_t bytes = 0;
+  Edns edns;
+  edns.options = std::string("\0\x0a\0\10abcdefgh", 12);
+  const Message reply = soa_over_udp("blue.example", edns, bytes);
+  EXPECT_NE(reply.flags & flag::kAuthoritative, 0);
+  ASSERT_EQ(reply.answers.size(), 1U);
+  EXPECT_EQ(reply.answers[0].type, Type::soa);
+  EXPECT_EQ(reply.edns.value().options.size(), 4U + 24U);
+}
+
+TEST(SoaOverUdp, IsCutToWhatTheClientTakes) {  // docs/dns.md, "Amplification"
+  const std::string label(63, 'x');
+  const std::string longest = label + '.' + label + '.' + label + '.' + std::string(50, 'x');
+  std::size_t bytes = 0;
+  const Message cut = soa_over_udp(longest, std::nullopt, bytes);
+  EXPECT_LE(bytes, kMinUdpBytes);
+  EXPECT_NE(cut.flags & flag::kTruncated, 0);
+  EXPECT_TRUE(cut.answers.empty());
+  const Message whole = soa_over_udp(longest, Edns{}, bytes);
+  EXPECT_GT(bytes, kMinUdpBytes);
+  EXPECT_EQ(whole.answers.size(), 1U);
+  EXPECT_EQ(whole.flags & flag::kTruncated, 0);
 }
 
 TEST(Serials, GrowWithEachChangeAndOverRestarts) {

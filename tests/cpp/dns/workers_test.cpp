@@ -8,9 +8,11 @@
 #include <boost/system/system_error.hpp>
 #include <hcpnet/dns/server.hpp>
 #include <map>
+#include <numeric>
 #include <thread>
 
 #include "dns/server_support.hpp"
+#include "dns/udp_worker.hpp"
 
 namespace hcpnet::dns {
 namespace {
@@ -188,6 +190,12 @@ Message query_with_option(const std::string& option) {
   return query;
 }
 
+/// How many replies there are durations of.
+std::uint64_t timed_replies(const ServerStats& stats) {
+  const auto& counts = stats.durations.counts;
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
 TEST_F(DnsWorkers, TakeEachOthersCookies) {
   options.workers = 2;
   start(config_with());
@@ -204,6 +212,20 @@ TEST_F(DnsWorkers, TakeEachOthersCookies) {
   EXPECT_EQ(stats.cookies.at("client_only"), 1U);
   EXPECT_EQ(stats.cookies.at("valid"), kClients);
   EXPECT_EQ(stats.queries_udp, 1 + kClients);
+  EXPECT_EQ(timed_replies(stats), 1 + kClients) << "also those of queries that a worker handed over";
+}
+
+TEST_F(DnsWorkers, DropWhatTheExecutorHasNoTimeFor) {
+  options.workers = 2;
+  start(config_with());
+  const Message query = query_with_option(std::string("\0\x0a\0\x08", 4) + "12345678");
+  const auto clients = make_clients();
+  std::size_t sent = 0;
+  for (; dropped("handover_limit") == 0 && sent < 1'000'000; ++sent) clients[sent % kClients]->send(query);
+  EXPECT_GT(sent, UdpWorker::kMaxHandedOver) << "the executor does not run here";
+  EXPECT_GT(dropped("handover_limit"), 0U);
+  EXPECT_TRUE(test::run_until(io, [&] { return server->stats().queries_udp >= UdpWorker::kMaxHandedOver; }))
+      << "those that wait are answered";
 }
 
 TEST_F(DnsWorkers, IgnoreCookiesThatAreOff) {

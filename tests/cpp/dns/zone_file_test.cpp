@@ -6,6 +6,8 @@
 #include <hcpnet/dns/renderer.hpp>
 #include <hcpnet/dns/zone_file.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 
 #include "dns/dns_support.hpp"
@@ -31,12 +33,16 @@ Result<ZoneRecords, Diagnostics> parse(const std::string& text) {
   return parse_zone_file("z", text, name("example.com"));
 }
 
-std::string problems_of(const std::string& text) {
-  const auto parsed = parse(text);
+std::string codes_in(const Result<ZoneRecords, Diagnostics>& parsed) {
   if (parsed) return "none";
+  const Diagnostics problems = parsed.error();
   std::string all;
-  for (const Diagnostic& d : parsed.error()) all += (all.empty() ? "" : " ") + std::to_string(d.line) + ':' + d.code;
+  for (const Diagnostic& d : problems) all += (all.empty() ? "" : " ") + std::to_string(d.line) + ':' + d.code;
   return all;
+}
+
+std::string problems_of(const std::string& text) {
+  return codes_in(parse(text));
 }
 
 TEST(ParseZoneFile, ReadsEveryWayOfWritingARecord) {
@@ -133,6 +139,66 @@ TEST(ParseZoneFile, NeedsASoaAnOriginAndATtl) {
   EXPECT_EQ(problems_of("   300 NS ns\n" + std::string(kSoa)), "1:zone-owner");
 }
 
+TEST(ParseZoneFile, NeedsAnOriginForEveryRelativeNameOfItsData) {
+  const std::string text =
+      "corp.test. 60 IN SOA ns host 1 2 3 4 5\n"
+      "corp.test. 60 IN NS @\n"
+      "a.corp.test. 60 CNAME b\n"
+      "corp.test. 60 MX 10 mail\n"
+      "_x._tcp.corp.test. 60 SRV 0 0 443 srv\n"
+      "corp.test. 60 HTTPS 1 svc alpn=h2\n"
+      "corp.test. 60 RP who text.\\.\n"  // an escaped dot is no end
+      "corp.test. 60 NAPTR 1 2 a b c n\n"
+      "4.3.2.1.corp.test. 60 PTR ( \n"
+      "   p )\n"
+      "corp.test. 60 NS ns.corp.test.\n";
+  const auto parsed = parse_zone_file("z", text);
+  ASSERT_FALSE(parsed);
+  const Diagnostics problems = parsed.error();
+  std::string all;
+  for (const Diagnostic& d : problems) {
+    EXPECT_EQ(d.code, "zone-origin") << d.to_string();
+    all += std::to_string(d.line) + ':' + std::to_string(d.column) + '=' + d.found + ' ';
+  }
+  EXPECT_EQ(all, "1:22=ns 1:25=host 2:21=@ 3:23=b 4:21=mail 5:35=srv 6:23=svc 7:18=who 7:22=text.\\. 8:31=n 10:4=p ");
+  EXPECT_EQ(codes_in(parse_zone_file("z", text, name("corp.test"))), "none");
+  EXPECT_EQ(codes_in(parse_zone_file("z", "$ORIGIN corp.test.\n" + text)), "none");
+}
+
+TEST(ParseZoneFile, NeedsNoOriginWhereEveryNameIsAbsolute) {
+  const auto zone = parse_zone_file("z", "corp.test. 60 SOA ns.corp.test. h. 1 2 3 4 5\ncorp.test. 60 MX 0 .\n");
+  ASSERT_TRUE(zone) << zone.error().to_string();
+  EXPECT_EQ(lines_of(*zone),
+            (std::vector<std::string>{"corp.test. 60 SOA ns.corp.test. h. 1 2 3 4 5", "corp.test. 60 MX 0 ."}));
+}
+
+TEST(ParseZoneFile, ANameWithoutOriginHidesNoOtherMistake) {
+  EXPECT_EQ(codes_in(parse_zone_file("z", "corp.test. 60 SOA ns host x 1 1 1 1\n")),
+            "1:zone-origin 1:zone-origin 1:zone-rdata");
+  EXPECT_EQ(codes_in(parse_zone_file("z", "a\\. 60 NS b\n")), "1:zone-origin 1:zone-origin") << "owner and data";
+}
+
+TEST(ParseZoneFile, WhatAMistakeLeavesUnknownIsNoSecondMistake) {
+  const std::string soa = kSoa;
+  EXPECT_EQ(problems_of("$TTL 1h\n$TTL 1h30\nns A 192.0.2.1\n" + soa), "2:zone-ttl") << "the good one stays";
+  EXPECT_EQ(problems_of("$TTL x\nns A 192.0.2.1\n" + soa), "1:zone-ttl");
+  EXPECT_EQ(problems_of("ns 1h30 A 192.0.2.1\nb A 192.0.2.2\n" + soa), "1:zone-ttl");
+  EXPECT_EQ(problems_of("ns 60 A nonsense\nb A 192.0.2.2\n" + soa), "1:zone-rdata");
+  EXPECT_EQ(problems_of("@ SOA ns host x 1 1 1 1\nns A 192.0.2.1\n"), "1:zone-rdata");
+  EXPECT_EQ(problems_of("ns 60 TXT \"open\n  TXT x\n" + soa), "1:zone-syntax");
+  EXPECT_EQ(codes_in(parse_zone_file("z", "$ORIGIN a..b\n" + soa)), "1:zone-name");
+}
+
+TEST(ParseZoneFile, RefusesControlCharactersInWordsAndStrings) {
+  const std::string soa = kSoa;
+  for (const char* wrong : {"x\001y", "\"x\001y\"", "\"x\177\"", "\"x\ry\""})
+    EXPECT_EQ(problems_of(soa + "a 300 TXT " + wrong + '\n'), "2:zone-syntax") << wrong;
+  EXPECT_EQ(problems_of(soa + "a 300 TXT \"x\ty\" z\\\001 \"\\\001\"\r\n"), "none") << "a tab, and what is escaped";
+  const auto open = parse(soa + "a 300 TXT \"x\r\n");
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error().items().at(0).message, "this quote is not closed on its line");
+}
+
 TEST(ParseZoneFile, EveryLimitIsAnErrorThatNamesIt) {
   const std::string text = std::string(kSoa) + "a 300 A 192.0.2.1\na 300 A 192.0.2.2\n";
   ZoneFileLimits limits;
@@ -148,6 +214,33 @@ TEST(ParseZoneFile, EveryLimitIsAnErrorThatNamesIt) {
                 .items()[0]
                 .code,
             "zone-syntax");
+}
+
+TEST(ParseZoneFile, RefusesWhatNoMessageCanHold) {
+  const auto with = [](int records, std::size_t bytes) {
+    std::string text = kSoa;
+    for (int i = 0; i < records; ++i) {
+      text += "a 300 TXT";
+      for (std::size_t left = bytes; left > 0; left -= std::min<std::size_t>(left, 256))
+        text += ' ' + std::string(std::min<std::size_t>(left, 256) - 1, static_cast<char>('a' + i % 26));
+      text += " x" + std::to_string(i) + '\n';
+    }
+    return problems_of(text);
+  };
+  EXPECT_EQ(with(200, 256), "none");
+  EXPECT_EQ(with(300, 256), "2:zone-rrset");
+  EXPECT_EQ(with(1, 65'000), "none");
+  EXPECT_EQ(with(1, 65'300), "2:zone-rrset");
+  // What is accepted fits: header, the longest question, records with pointers for owners, EDNS with all its options.
+  RRset set{name("a.test"), Type::txt, 5, {std::string(kMaxRRsetBytes - 12, 'x')}};
+  EXPECT_TRUE(fits_message(set));
+  EXPECT_LE(12 + 255 + 4 + kMaxRRsetBytes + 11 + (4 + 24) + (4 + 128), kMaxMessageBytes);
+  set.rdata[0] += 'x';
+  EXPECT_FALSE(fits_message(set));
+  set.rdata = std::vector<std::string>(kMaxRRsetBytes / 16, "1234");
+  EXPECT_TRUE(fits_message(set));
+  set.rdata.emplace_back("1234");
+  EXPECT_FALSE(fits_message(set));
 }
 
 TEST(ParseZoneFile, RecordsOfOneNameNeedNotStandTogether) {
@@ -207,6 +300,18 @@ TEST(ParseHostsFile, ReadsAddressesAndNames) {
   EXPECT_EQ(rrsets[3].rdata.size(), 2U) << "one name in any case, each address once";
 }
 
+TEST(ParseHostsFile, ManyAddressesOfOneNameCostNoMoreThanTheirNumber) {
+  std::vector<HostsEntry> entries;
+  for (std::uint32_t i = 0; i < 100'000; ++i) entries.push_back({Ipv4(0x0a000000 + i), {name("a.test")}, 0});
+  for (std::uint32_t i = 0; i < 20; ++i) entries.push_back(entries[5000 * i]);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto rrsets = to_rrsets(entries, 60);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10))
+      << "half a minute where it is quadratic";
+  ASSERT_EQ(rrsets.size(), 1U);
+  EXPECT_EQ(rrsets[0].rdata.size(), 100'000U);
+}
+
 TEST(ParseHostsFile, PassesOverAByteOrderMark) {
   const auto entries = parse_hosts_file("hosts",
                                         "\xEF\xBB\xBF"
@@ -220,7 +325,33 @@ TEST(ParseHostsFile, TheRootAndWildcardsAreNoHosts) {
   ASSERT_FALSE(entries);
   std::string all;
   for (const Diagnostic& d : entries.error()) all += std::to_string(d.line) + ':' + d.code + ' ';
-  EXPECT_EQ(all, "1:hosts-name 2:hosts-name 3:hosts-name ");
+  EXPECT_EQ(all, "1:hosts-name 2:hosts-name 3:hosts-name 3:hosts-name ");
+}
+
+TEST(ParseHostsFile, TakesHostNamesAlone) {
+  for (const char* good : {"a", "A-1.b_c", "_x._tcp.a.test", "3com", "1.2.a", "12345", "xn--4ca.test.", "a--b"})
+    EXPECT_TRUE(parse_hosts_file("hosts", std::string("10.0.0.1 ") + good)) << good;
+  for (const char* bad : {"10.0.0.2", "::1", "\"q\"", "x;y", "-a", "a-.b", "a.-b", "a\\.b", "a\\045b", "a/b", "a.256",
+                          "1.2.3", "10.0.0.2.", "a@b", "a:b"}) {
+    const auto entries = parse_hosts_file("hosts", std::string("10.0.0.1 ok ") + bad);
+    ASSERT_FALSE(entries) << bad;
+    EXPECT_EQ(entries.error().items().at(0).code, "hosts-name") << bad;
+    EXPECT_EQ(entries.error().items().at(0).column, 13U) << bad;
+  }
+}
+
+TEST(ParseHostsFile, RefusesMoreAddressesOfOneNameThanAMessageHolds) {
+  const auto with = [](std::uint32_t count) {
+    std::string text = "192.0.2.1 other\n2001:db8::1 many\n";
+    for (std::uint32_t i = 0; i < count; ++i) text += Ipv4(0x0a000000 + i).to_string() + " Many\n";
+    return parse_hosts_file("hosts", text);
+  };
+  EXPECT_TRUE(with(kMaxRRsetBytes / 16));
+  const auto refused = with(kMaxRRsetBytes / 16 + 1);
+  ASSERT_FALSE(refused);
+  ASSERT_EQ(refused.error().items().size(), 1U);
+  EXPECT_EQ(refused.error().items()[0].code, "hosts-addresses");
+  EXPECT_EQ(refused.error().items()[0].line, 3U);
 }
 
 TEST(ParseHostsFile, ReportsEveryErrorWithItsLine) {

@@ -349,6 +349,82 @@ TEST(DnsPolicy, MixesNoAddressRecordIntoANameOfItsTarget) {
   EXPECT_THAT(record("TXT, data: [hello]"), IsEmpty());
 }
 
+TEST(DnsPolicy, KnowsANameOfItsTargetHoweverItIsWritten) {
+  const std::string apps =
+      "  appsIngress: {enabled: true, metallb: {addressPoolName: p, ipAddressPoolRange: "
+      "192.0.2.200-192.0.2.204}}\n";
+  const auto record = [&](const std::string& name) {
+    return test::errors(test::infra_text() + test::attachment_text("blue", apps) +
+                        policy("DNSPolicy", "p", "{kind: Infra, name: yard}",
+                               "  records: [{name: '" + name + "', type: A, data: [192.0.2.9]}]\n"));
+  };
+  for (const char* name :
+       {R"(\097pi.blue.hc.example.com.)", "API.Blue.hc.example.com", R"(\042.apps.blue.hc.example.com.)"})
+    EXPECT_THAT(record(name), ElementsAre("duplicate-hostname /spec/records/0/name")) << name;
+  EXPECT_THAT(record(R"(api\.blue.hc.example.com.)"), IsEmpty()) << "the dot is in a label";
+}
+
+TEST(DnsPolicy, PublishesNoMoreOfANameThanAMessageHasRoomFor) {
+  const auto texts = [](int first, int count) {
+    std::string list;
+    for (int i = first; i < first + count; ++i)
+      list += (i == first ? "" : ", ") + std::string("'") + std::to_string(1000 + i) + std::string(196, 'x') + "'";
+    return list;
+  };
+  // Each has 201 bytes of data and 12 beside it: 305 of them fit.
+  const auto records = [&](int first, int second) {
+    return errors_of("DNSPolicy",
+                     "  records: [{name: b.example, type: A, data: [192.0.2.1]}, {name: a.example, type: "
+                     "TXT, data: [" +
+                         texts(0, first) + "]}, {name: A.example., type: TXT, data: [" + texts(295, second) + "]}]\n");
+  };
+  EXPECT_THAT(records(300, 10), IsEmpty()) << "five of them are the same";
+  EXPECT_THAT(records(300, 11), ElementsAre("too-many-items /spec/records/1/data"));
+}
+
+TEST(DnsPolicy, SaysThatRecordsOfOneOwnerAndTypeHaveOneTtl) {
+  const auto found = [](const std::string& more) {
+    return test::warnings(test::infra_text() + policy("DNSPolicy", "p", "{kind: Infra, name: yard}", more));
+  };
+  const std::string lists =
+      "  records: [{name: a.example, type: TXT, ttlSeconds: 5, data: [x]}, {name: A.example., type: txt, ttlSeconds: "
+      "6, data: [y]}, {name: a.example, type: MX, ttlSeconds: 7, data: [10 b.]}]\n"
+      "  views: [{name: v, clientPrefixes: [198.51.100.0/24], records: [{name: a.example, type: TXT, data: [x]}, "
+      "{name: a.example, type: TXT, ttlSeconds: 60, data: [y]}]}]\n";
+  EXPECT_THAT(found(lists),
+              ElementsAre("ttl-differs /spec/records/1/ttlSeconds", "ttl-differs /spec/views/0/records/1/ttlSeconds"));
+  EXPECT_THAT(found("  recordTTLSeconds: 60\n" + lists), ElementsAre("ttl-differs /spec/records/1/ttlSeconds"));
+}
+
+TEST(DnsPolicy, TakesNoIpv4AddressInTheFormOfAnIpv6One) {
+  const auto found = [](const std::string& more) { return errors_of("DNSPolicy", "  " + more + "\n"); };
+  EXPECT_THAT(found("views: [{name: a, clientPrefixes: ['::ffff:10.0.0.0/104']}]"),
+              ElementsAre("bad-cidr /spec/views/0/clientPrefixes/0"));
+  EXPECT_THAT(found("views: [{name: a, clientPrefixes: ['::/0', '::fffe:0:0/96']}]"), IsEmpty());
+  EXPECT_THAT(found("access: [{view: vlan, allowedClients: ['::ffff:192.0.2.101/128'], forwardedClients: "
+                    "['::ffff:0:0/96']}]"),
+              ElementsAre("bad-cidr /spec/access/0/allowedClients/0", "bad-cidr /spec/access/0/forwardedClients/0"));
+  EXPECT_THAT(found("transfer: {allowedClients: ['::ffff:c000:200/120'], notify: ['[::ffff:192.0.2.9]:53']}"),
+              ElementsAre("bad-cidr /spec/transfer/allowedClients/0", "bad-address /spec/transfer/notify/0"));
+  EXPECT_THAT(found("forwarding: {zones: [{zone: a.example, upstreams: ['::ffff:192.0.2.3']}]}"),
+              ElementsAre("bad-address /spec/forwarding/zones/0/upstreams/0"));
+  EXPECT_THAT(test::errors(
+                  test::infra_text("yard", "networkAttachmentDefinition: vlan7\n    dnsServers: ['::ffff:192.0.2.3']")),
+              ElementsAre("bad-address /spec/networkConfig/dnsServers/0"));
+  EXPECT_THAT(errors_of("ProxyPolicy", "  allowedSources: ['::ffff:192.0.2.0/120']\n"),
+              ElementsAre("bad-cidr /spec/allowedSources/0"));
+  EXPECT_THAT(errors_of("DHCPPolicy",
+                        "  ipv6: {cidr: '::ffff:192.0.2.0/120', rangeStart: '::ffff:192.0.2.10', rangeEnd: "
+                        "'2001:db8::1'}\n"),
+              ElementsAre("bad-cidr /spec/ipv6/cidr", "bad-address /spec/ipv6/rangeStart"));
+
+  const auto checked =
+      check({{"f.yaml", test::infra_text() + policy("DNSPolicy", "p", "{kind: Infra, name: yard}",
+                                                    "  transfer: {allowedClients: ['::ffff:10.0.0.0/104']}\n")}});
+  ASSERT_TRUE(checked.has_error());
+  EXPECT_NE(checked.error().items().at(0).message.find("this is 10.0.0.0/8"), std::string::npos);
+}
+
 TEST(DnsPolicy, HoldsItsFormats) {
   EXPECT_THAT(errors_of("DNSPolicy",
                         "  recordTTLSeconds: 0\n  entries: [{hostname: a_b, ip: 192.0.2.9}]\n  views: [{name: a, "

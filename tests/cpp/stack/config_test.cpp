@@ -47,7 +47,7 @@ const dns::View& view(const StackConfig& config, const std::string& name) {
   throw std::out_of_range(name);
 }
 
-/// The address, or NODATA, NXDOMAIN, or "not ours".
+/// The data, or NODATA, NXDOMAIN, or "not ours".
 std::string lookup(const dns::View& v, const std::string& text, dns::Type type = dns::Type::a) {
   const dns::Name name = dns::parse_name(text).value();
   const dns::Zone* best = nullptr;
@@ -58,8 +58,10 @@ std::string lookup(const dns::View& v, const std::string& text, dns::Type type =
   const auto found = best->find(name, type);
   if (found.outcome == dns::Zone::Outcome::nodata) return "NODATA";
   if (found.outcome == dns::Zone::Outcome::nxdomain) return "NXDOMAIN";
-  const std::string& rdata = found.rrset->rdata.at(0);
-  return dns::rdata_to_string(found.rrset->type, rdata);
+  std::string all;
+  for (const std::string& rdata : found.rrset->rdata)
+    (all += all.empty() ? "" : " ") += dns::rdata_to_string(found.rrset->type, rdata);
+  return all;
 }
 
 TEST(StackConfig, RoutesTwoClustersOnOneVlan) {
@@ -346,6 +348,149 @@ Diagnostic only(const Diagnostics& all, const std::string& code) {
     }
   EXPECT_EQ(count, 1) << code;
   return found;
+}
+
+std::vector<spec::SourceText> with_dns_policy(const std::string& fields) {
+  std::vector<spec::SourceText> set = test::example_set();
+  set[0].text +=
+      "---\napiVersion: hcpnet.io/v1alpha1\nkind: DNSPolicy\nmetadata: {name: p, namespace: hcp}\nspec:\n  "
+      "targetRef: {kind: Infra, name: vlan7}\n" +
+      fields;
+  return set;
+}
+/// What those of the findings say that have this code.
+Texts messages(const Diagnostics& all, const std::string& code) {
+  Texts found;
+  for (const Diagnostic& d : all)
+    if (d.code == code) found.push_back(d.message);
+  return found;
+}
+
+TEST(StackConfig, RecordsOfAViewTakeThePlaceOfWhatIsPublished) {
+  const auto set = with_dns_policy(R"(  reverse: true
+  views:
+  - name: a
+    clientPrefixes: [10.0.0.0/8]
+    proxyAddress: 10.9.9.9
+    records:
+    - {name: api.blue.hc.example.com., type: A, data: [10.6.6.6]}
+    - {name: "*.apps.blue.hc.example.com.", type: A, data: [10.7.7.7, 10.7.7.8]}
+    - {name: oauth.blue.hc.example.com., type: CNAME, data: [api.blue.hc.example.com.]}
+    - {name: api-int.blue.hc.example.com., type: TXT, data: [note]}
+)");
+  // Whether applications have an address is known with the first alone.
+  for (const auto& objects : {test::example_observed(), std::vector<spec::SourceText>{}}) {
+    const StackConfig config = make(set, objects);
+    const dns::View& a = view(config, "a");
+    EXPECT_EQ(lookup(a, "api.blue.hc.example.com"), "10.6.6.6");
+    EXPECT_EQ(lookup(a, "api.blue.hc.example.com", dns::Type::aaaa), "NODATA");
+    EXPECT_EQ(lookup(a, "x.apps.blue.hc.example.com"), "10.7.7.7 10.7.7.8");
+    EXPECT_EQ(lookup(a, "oauth.blue.hc.example.com"), "api.blue.hc.example.com.");
+    EXPECT_EQ(lookup(a, "api-int.blue.hc.example.com"), "10.9.9.9") << "a text is no address";
+    EXPECT_EQ(lookup(a, "api.red.hc.example.com"), "10.9.9.9");
+    EXPECT_EQ(lookup(a, "6.6.6.10.in-addr.arpa", dns::Type::ptr), "not ours");
+    for (const auto& zone : a.zones)
+      EXPECT_EQ(zone->is_available(), objects.size() == 1 || zone->apex().to_string() != "apps.red.hc.example.com.")
+          << zone->apex().to_string();
+    EXPECT_EQ(lookup(view(config, "vlan"), "api.blue.hc.example.com"), "192.0.2.4");
+    EXPECT_EQ(messages(config.warnings, "alias-not-alone"), Texts{});
+  }
+}
+
+TEST(StackConfig, ShowsTheNamesOfKubernetesToTheVlanAlone) {
+  const std::string entry = "  - {hostname: registry.example.org, ip: 192.0.2.11}\n";
+  std::string single = kSingleServers;
+  single.insert(single.find(entry), "  - {hostname: kubernetes.default.svc, ip: 192.0.2.9}\n");
+  const StackConfig config = make({{"single.yaml", single + R"(---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: "n"}
+spec: {targetRef: {kind: DNSServer, name: d}, views: [{name: mgmt, clientPrefixes: [10.0.0.0/8], proxyAddress: 10.9.9.9}]}
+)"}},
+                                  {});
+  EXPECT_EQ(lookup(view(config, "vlan"), "kubernetes.default.svc"), "192.0.2.9");
+  EXPECT_EQ(lookup(view(config, "pod"), "kubernetes.default.svc"), "not ours");
+  EXPECT_EQ(lookup(view(config, "mgmt"), "kubernetes.default.svc"), "not ours");
+  EXPECT_EQ(lookup(view(config, "mgmt"), "api.x.example.com"), "10.9.9.9");
+}
+
+TEST(StackConfig, WarnsOfAViewThatLeadsTheNamesOfAClusterNowhere) {
+  const std::string code = "no-proxy-address";
+  const auto warnings = [](const std::string& more) {
+    return make(with_dns_policy("  views: [{name: a, clientPrefixes: [10.0.0.0/8]" + more + "}]\n"),
+                test::example_observed())
+        .warnings;
+  };
+  const auto record = [](const std::string& name) { return "{name: " + name + ", type: A, data: [10.6.6.6]}"; };
+  EXPECT_EQ(place(only(warnings(""), code)), "set.yaml:35 /spec/views/0/proxyAddress");
+  EXPECT_EQ(messages(warnings(""), code),
+            Texts{"hcp/vlan7: clients of the view a get NXDOMAIN for the names of blue.hc.example.com, and of 1 more: "
+                  "without proxyAddress nothing says where to send them"});
+  const std::string blue = record("api.blue.hc.example.com"), red = record("x.red.hc.example.com");
+  EXPECT_EQ(messages(warnings(", records: [" + blue + "]"), code),
+            Texts{"hcp/vlan7: clients of the view a get NXDOMAIN for the names of red.hc.example.com: "
+                  "without proxyAddress nothing says where to send them"});
+  EXPECT_EQ(messages(warnings(", records: [" + blue + ", " + red + "]"), code), Texts{});
+  EXPECT_EQ(messages(warnings(", proxyAddress: 10.9.9.9"), code), Texts{});
+
+  const std::string single = std::string(kSingleServers) + R"(---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: "n"}
+spec: {targetRef: {kind: DNSServer, name: d}, views: [{name: a, clientPrefixes: [10.0.0.0/8]}]}
+)";
+  EXPECT_EQ(only(make({{"single.yaml", single}}, {}).warnings, code).path, "/spec/views/0/proxyAddress");
+}
+
+TEST(StackConfig, WarnsOfADelegationThatHidesWhatStandsBelowIt) {
+  const std::string code = "records-hidden";
+  const auto warnings = [](const std::string& records, const std::vector<spec::SourceText>& objects) {
+    return make(with_dns_policy("  records:\n" + records), objects).warnings;
+  };
+  const auto referral = [](const std::string& name) {
+    return "  - {name: " + name + ", type: NS, data: [ns.example.net.]}\n";
+  };
+  EXPECT_EQ(place(only(warnings(referral("api.blue.hc.example.com"), test::example_observed()), code)),
+            "set.yaml:36 /spec/records/0");
+  for (const auto& objects : {test::example_observed(), std::vector<spec::SourceText>{}})
+    EXPECT_EQ(messages(warnings(referral("apps.blue.hc.example.com"), objects), code),
+              Texts{"hcp/vlan7: this delegation hides *.apps.blue.hc.example.com. A from the view vlan, whose clients "
+                    "are referred to its name servers"});
+  EXPECT_EQ(messages(warnings(referral("\"*.sub.red.hc.example.com\""), {}), code), Texts{}) << "it delegates nothing";
+  EXPECT_EQ(messages(warnings(referral("blue.hc.example.com"), {}), code), Texts{}) << "the apex is no cut";
+
+  const std::string with_servers = R"(  - {name: sub.red.hc.example.com, type: NS, data: [ns.sub.red.hc.example.com.]}
+  - {name: sub.red.hc.example.com, type: NS, data: [ns2.sub.red.hc.example.com.]}
+  - {name: sub.red.hc.example.com, type: DS, data: ["1 8 2 00"]}
+  - {name: ns.sub.red.hc.example.com, type: A, data: [192.0.2.50]}
+  - {name: ns2.sub.red.hc.example.com, type: AAAA, data: ["2001:db8::50"]}
+)";
+  EXPECT_EQ(messages(warnings(with_servers, {}), code), Texts{});
+  EXPECT_EQ(messages(warnings(with_servers + "  - {name: x.sub.red.hc.example.com, type: TXT, data: [x]}\n", {}), code),
+            Texts{"hcp/vlan7: this delegation hides x.sub.red.hc.example.com. TXT from the view vlan, whose clients "
+                  "are referred to its name servers"});
+}
+
+TEST(StackConfig, WarnsOfAZoneOfForwardingThatIsOurOwn) {
+  const auto zone = [](const std::string& name) { return "{zone: " + name + ", upstreams: [198.51.100.1]}"; };
+  const StackConfig config =
+      make(with_dns_policy("  entries: [{hostname: registry.example.org, ip: 192.0.2.9}]\n  forwarding: {zones: [" +
+                           zone("x.blue.hc.example.com") + ", " + zone("registry.example.org") + ", " +
+                           zone("hc.example.com") + ", " + zone("example.net") + "]}\n"),
+           test::example_observed());
+  EXPECT_EQ(messages(config.warnings, "zone-not-forwarded"),
+            (Texts{"hcp/vlan7: nothing of the zone x.blue.hc.example.com. is forwarded in view vlan, pod: "
+                   "blue.hc.example.com. is a zone of our own",
+                   "hcp/vlan7: nothing of the zone registry.example.org. is forwarded in view vlan: "
+                   "registry.example.org. is a zone of our own"}));
+}
+
+TEST(StackConfig, RefusesAPodAddressInTheFormOfAnIpv6One) {
+  const auto config =
+      make_stack_config(spec::check(test::example_set()).value(), {}, {{*parse_ip_address("::ffff:192.0.2.3")}, {}});
+  ASSERT_TRUE(config.has_error());
+  EXPECT_EQ(messages(config.error(), "bad-pod-address"),
+            Texts{"the pod address ::ffff:192.0.2.3 is 192.0.2.3 in the form of an IPv6 address"});
 }
 
 std::vector<spec::SourceText> with_lease_domain(const std::string& domain) {

@@ -330,7 +330,8 @@ spec:
 }
 
 TEST(FileRecords, AViewWithoutClientsIsAWarning) {
-  const std::string everyone = "  views: [{name: all, clientPrefixes: [0.0.0.0/0, '::/0']}]\n";
+  const std::string everyone =
+      "  views: [{name: all, clientPrefixes: [0.0.0.0/0, '::/0'], proxyAddress: 198.51.100.4}]\n";
   const auto config =
       make(everyone + "  hostsFiles: [{path: h, view: pod}]\n", {{"dir/h", "192.0.2.7 a\n", {}}}).value();
   EXPECT_EQ(places(config.warnings), Texts{"dir/set.yaml:17 view-without-clients"});

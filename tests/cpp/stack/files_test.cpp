@@ -120,6 +120,15 @@ TEST_F(FilesTest, DoesNotWaitForAFifo) {
   }
 }
 
+// Some of them, such as /proc/kmsg, give what there is and wait for more.
+TEST_F(FilesTest, ReadsNoFileThatTheKernelMakesUp) {
+  const std::string path = "/proc/self/status";
+  EXPECT_EQ(read_record_files({path}).at(0).trouble, "this is no regular file");
+  const auto read = read_sources({path});
+  ASSERT_TRUE(read.has_error());
+  EXPECT_EQ(only_code(read.error()), "unreadable-file");
+}
+
 TEST_F(FilesTest, ReadsADescriptorThatItWasGiven) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);

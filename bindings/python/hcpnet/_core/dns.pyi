@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from hcpnet._core import Diagnostic, StackZone
+from typing_extensions import Buffer
 
 class RRset:
     @property
@@ -145,6 +147,8 @@ class Answer:
     @property
     def rcode(self) -> str: ...
     @property
+    def authoritative(self) -> bool: ...
+    @property
     def answers(self) -> list[str]: ...
     @property
     def authority(self) -> list[str]: ...
@@ -161,21 +165,24 @@ def explain(
 ) -> list[Explanation]: ...
 def next_serial(previous: int, day: int | None = None) -> int: ...
 def parse_hosts_file(file: str, text: str) -> list[tuple[IPv4Address | IPv6Address, list[str]]]: ...
+def parse_rdata(type: str | int, text: str, origin: str | None = None) -> bytes: ...
 def parse_zone_file(file: str, text: str, origin: str | None = None) -> tuple[Zone, list[Diagnostic]]: ...
 def query(
     texts: dict[str, str],
     name: str,
-    client: str | IPv4Address | IPv6Address,
+    client: str | IPv4Address | IPv6Address | None = None,
     type: str = "A",
     observed: dict[str, str] = ...,
     record_files: dict[str, str] = ...,
 ) -> list[Answer]: ...
+def rdata_to_string(type: str | int, rdata: Buffer) -> str: ...
 def render(
     texts: dict[str, str],
     target: str,
     *,
     observed: dict[str, str] = ...,
     record_files: dict[str, str] = ...,
+    pod_addresses: Sequence[str | IPv4Address | IPv6Address] = (),
     any_address: bool = False,
     file_prefix: str = "",
     previous: dict[str, str] = ...,
