@@ -110,6 +110,7 @@ void print_files(const std::vector<RenderedFile>& files, const char* comment) {
 
 std::optional<Surroundings> surroundings_of(const TargetArguments& a) {
   Surroundings surroundings;
+  surroundings.has_any_address = a.any_address;
   for (const std::string& text : a.pod_addresses) {
     const auto address = parse_ip_address(text);
     if (!address) {

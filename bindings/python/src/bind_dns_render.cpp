@@ -28,7 +28,7 @@ std::vector<DnsServerConfig> servers_of(const py::dict& texts, const py::dict& o
   const SourceFiles files{to_sources(texts), to_sources(observed), {}};
   const WithoutGil no_gil;
   const auto checked = check_files(files).value();
-  return make_stack_config(checked.set, checked.observed, {}).value().dns;
+  return make_stack_config(checked.set, checked.observed, unknown_place()).value().dns;
 }
 
 py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
