@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "stack/derive.hpp"
+
 namespace hcpnet {
 namespace {
 
@@ -14,6 +16,12 @@ bool are_equal(const std::vector<spec::SourceText>& a, const std::vector<spec::S
 
 bool are_equal(const SourceFiles& a, const SourceFiles& b) {
   return are_equal(a.specs, b.specs) && are_equal(a.observed, b.observed) && are_equal(a.endpoints, b.endpoints);
+}
+
+/// Objects may change their places in the files.
+template <class Servers>
+void sort_by_owner(Servers& servers) {
+  std::ranges::stable_sort(servers, {}, [](const auto& server) -> const std::string& { return server.owner; });
 }
 
 Result<std::shared_ptr<const SourceFiles>, Diagnostics> read_files(const LoadRequest& request) {
@@ -37,10 +45,20 @@ Result<StackConfig, Diagnostics> make_served_config(const CheckedFiles& checked,
     config->proxies_by_dns.clear();
   }
   if (!serve.proxy) config->proxies.clear();
-  // Objects may change their places in the files.
-  std::ranges::stable_sort(config->dns, {}, &DnsServerConfig::owner);
-  std::ranges::stable_sort(config->proxies, {}, &ProxyServerConfig::owner);
+  sort_by_owner(config->dns);
+  sort_by_owner(config->proxies);
   return config;
+}
+
+Result<std::vector<ProxyServerConfig>, Diagnostics> make_served_proxies(const CheckedFiles& checked,
+                                                                        const ServedParts& serve,
+                                                                        const Surroundings& surroundings) {
+  StackConfig config;
+  Diagnostics problems;
+  if (serve.proxy) derive::proxy_config({checked.set, checked.observed, surroundings}, config, problems);
+  if (problems.has_errors()) return problems;
+  sort_by_owner(config.proxies);
+  return std::move(config.proxies);
 }
 
 Result<std::shared_ptr<LoadedSet>, Diagnostics> load_set(const LoadRequest& request) {

@@ -280,12 +280,12 @@ Result<void, Diagnostics> Stack::Impl::set_endpoints(spec::EndpointMap endpoints
   next.endpoints = std::move(*checked);
   // Only routes depend on them, and these have been built of the same set before. Unless it runs, start() takes them,
   // or nobody does any more.
-  const StackConfig config =
-      state == State::running ? make_served_config(served_->checked, options.serve, next).value() : StackConfig{};
+  std::vector<ProxyServerConfig> built;
+  if (state == State::running) built = make_served_proxies(served_->checked, options.serve, next).value();
   surroundings_ = std::move(next);
   ++surroundings_generation_;
-  if (state != State::running) return {};
-  for (std::size_t i = 0; i < proxies.size(); ++i) proxies[i].engine->replace(config.proxies[i].table);
+  for (std::size_t i = 0; i < built.size(); ++i)
+    if (built[i].table->config() != proxies[i].engine->table()->config()) proxies[i].engine->replace(built[i].table);
   return {};
 }
 
@@ -370,6 +370,8 @@ void Stack::Impl::end_servers(bool is_patient) {
   const auto one_done = [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->note_stopped();
   };
+  if (!is_patient)  // nobody has taken their sockets over
+    for (NamedProxy& p : proxies) p.engine->drain();
   for (NamedProxy& p : proxies)
     p.engine->stop(one_done, is_patient ? std::optional(p.engine->settings().removed_route_timeout) : std::nullopt);
   for (NamedDns& d : dns) d.server->stop(one_done);
