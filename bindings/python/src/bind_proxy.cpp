@@ -25,7 +25,9 @@ py::dict render_servers(const py::dict& texts, const std::string& target_name, c
   const auto config = [&] {
     const py::gil_scoped_release no_gil;
     const auto checked = check_files(files).value();
-    return make_stack_config(checked.set, checked.observed, {}).value();
+    Surroundings surroundings;
+    surroundings.has_any_address = options.any_address;
+    return make_stack_config(checked.set, checked.observed, surroundings).value();
   }();
   py::dict all;
   for (const ProxyServerConfig& server : config.proxies) {
@@ -42,8 +44,9 @@ py::dict render_servers(const py::dict& texts, const std::string& target_name, c
 
 void bind_proxy(py::module_& parent) {
   using namespace proxy;
-  py::module_ m = parent.def_submodule("proxy", "The proxy: routes, counters, and configurations of other programs.");
+  py::module_ m = parent.def_submodule("proxy", "The proxy: routes, beginnings of connections, counters, and configurations of other programs.");
   bind_routes(parent, m);
+  bind_connection_head(m);
   py::class_<Resolution>(m, "Resolution", "What a host name stands for.")
       .def(py::init([](std::vector<Endpoint> endpoints, std::optional<std::uint32_t> ttl) {
              Resolution made(std::move(endpoints));
@@ -93,6 +96,8 @@ Raises:
       .def_readonly("bytes_to_client", &EngineStats::PerBackend::bytes_to_client, "int.")
       .def_readonly("health_checks", &EngineStats::PerBackend::health_checks, "int.")
       .def_readonly("health_check_failures", &EngineStats::PerBackend::health_check_failures, "int.")
+      .def_readonly("health_checks_left_out", &EngineStats::PerBackend::health_checks_left_out,
+                    "int: not made; the one before still waited, or a descriptor was missing.")
       .def_readonly("ejections", &EngineStats::PerBackend::ejections, "int.")
       .def_readonly("endpoints", &EngineStats::PerBackend::endpoints,
                     "dict[Endpoint, EndpointStats]: used or checked.");
@@ -131,6 +136,8 @@ Raises:
                     "int: connections that used an answer beyond its time.")
       .def_readonly("routes_removed", &EngineStats::routes_removed, "int: tunnels closed because their route was gone.")
       .def_readonly("buffers_in_use", &EngineStats::buffers_in_use, "int: gauge.")
+      .def_readonly("pipes_refused", &EngineStats::pipes_refused,
+                    "int: reads that were copied because there was no pipe to splice through.")
       .def_readonly("udp_datagrams", &EngineStats::udp_datagrams, "int: forwarded.")
       .def_readonly("udp_dropped", &EngineStats::udp_dropped, "int.")
       .def_readonly("closed", &EngineStats::closed, "dict[str, int]: connections by close reason.")
