@@ -77,6 +77,7 @@ class UnitBuilder {
   // --- the three forms
 
   void add_one() {
+    if (!unit_.dhcp && !unit_.dns && !unit_.proxy) return;  // `hcpnet up` refuses it
     Workload w = hcpnet_workload(unit_.name("network"), "network", {});
     if (unit_.dhcp) take_dhcp(w);
     if (unit_.dns) take_dns(w);

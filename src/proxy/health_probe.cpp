@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/health_probe.hpp"
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
@@ -23,6 +24,7 @@ void HealthProbe::start(const Endpoint& endpoint) {
   const tcp::endpoint to = to_asio(endpoint);
   error_code lack;
   socket_.open(to.protocol(), lack);
+  if (!lack && socket_.native_handle() >= worker_->first_reserved_descriptor) lack = asio::error::no_descriptors;
   if (lack) {
     asio::post(worker_->executor, [self = shared_from_this()] { self->finish(std::nullopt); });
     return;

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace hcpnet::proxy {
 namespace {
 
@@ -48,6 +50,7 @@ PipePool::Pipe PipePool::borrow(Clock::SteadyTime now) {
   } else {
     if (lent_ < kMaxPipes && now >= next_try_) {
       ends = make_pipe();
+      if (std::max(ends.read, ends.write) >= first_reserved_) close_both(std::exchange(ends, {}));
       if (ends.read < 0) next_try_ = now + kRetryAfter;
     }
     if (ends.read < 0) {

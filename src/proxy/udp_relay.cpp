@@ -165,6 +165,7 @@ void UdpFlow::connect(std::span<const Endpoint> endpoints) {
     return fail(CloseReason::loop);
   }
   socket_.open(to.protocol(), ec);
+  if (!ec && socket_.native_handle() >= worker().first_reserved_descriptor) ec = asio::error::no_descriptors;
   if (!ec) socket_.non_blocking(true, ec);
   if (!ec) socket_.connect(to, ec);
   if (ec) return fail(CloseReason::connect_failed);

@@ -33,13 +33,14 @@ class Validator {
     for (auto& infra : infras_) check_infra(infra);
     for (auto& attachment : attachments_) check_attachment(attachment);
     for (auto& server : dhcp_servers_) check_dhcp_server(server);
+    for (auto& server : dns_servers_) check_dns_server(server);
     for (auto& server : proxy_servers_) check_proxy_server(server);
     check_attachments();
     const PolicyTargets servers{infras_, dhcp_servers_, dns_servers_, proxy_servers_};
     check_policies(policies_, servers, set_.complete);
     check_published(policies_.dns, servers, attachments_);
     check_servers(servers);
-    check_infras(infras_);
+    check_infras(infras_, attachments_);
     for (auto& cluster : bootstrap_clusters_) check_bootstrap_cluster(cluster);
     check_hosted_clusters(hosted_clusters_);
   }
@@ -54,7 +55,7 @@ class Validator {
       FormatChecker checker(subject);
       Kind copy = value;  // a visitor takes what it may fill; this one fills nothing
       describe(checker, copy);
-      if (!subject.is_good(kName) || !subject.is_good("/metadata/namespace")) continue;
+      if (!subject.has_identity()) continue;
       const auto [first, is_new] = seen.emplace(value.metadata.key(), &subject);
       if (!is_new)
         subject.error(code::duplicate_object, kName,
@@ -73,10 +74,13 @@ class Validator {
       check_clusters(infra, group.empty() ? std::vector<Examined<InfraClusterAttachment>*>{} : group.mapped());
     }
     if (!set_.complete) return;
-    for (const auto& [infra, attachments] : by_infra)
+    for (const auto& [infra, attachments] : by_infra) {
+      const InfraClusterAttachment& first = attachments.front()->value;
+      if (may_hold(infras_, first.metadata.namespace_, first.infra_name)) continue;
       for (auto* attachment : attachments)
         attachment->subject.warning(code::bad_reference, "/spec/infraRef/name",
                                     "Infra " + infra + " is not in these files, so this cluster is not served");
+    }
   }
 
   const SpecSet& set_;

@@ -33,13 +33,45 @@ Result<std::shared_ptr<const SourceFiles>, Diagnostics> read_files(const LoadReq
   return std::shared_ptr<const SourceFiles>(std::move(files));
 }
 
+bool serves_anything(const StackConfig& config) {
+  return !config.dhcp.subnets.empty() || !config.dns.empty() || !config.proxies.empty();
+}
+
+Diagnostic nothing_to_serve(const ServedParts& serve) {
+  struct Part {
+    bool is_wanted;
+    const char* name;
+    const char* kind;
+  };
+  const Part parts[] = {
+      {serve.dhcp, "DHCP", "a DHCPServer"}, {serve.dns, "DNS", "a DNSServer"}, {serve.proxy, "proxy", "a ProxyServer"}};
+  std::string missing, kinds;
+  for (const Part& part : parts) {
+    if (!part.is_wanted) continue;
+    (missing += missing.empty() ? "no " : ", no ") += part.name;
+    (kinds += ", ") += part.kind;
+  }
+  Diagnostic d;
+  d.code = "nothing-to-serve";
+  if (missing.empty()) {
+    d.message = "there is nothing to serve: every part of the set is left to other processes";
+    return d;
+  }
+  d.message = "there is nothing to serve here: the set has " + missing;
+  d.expected = "infraComponents of an Infra that are enabled" + kinds;
+  return d;
+}
+
 }  // namespace
 
 Result<StackConfig, Diagnostics> make_served_config(const CheckedFiles& checked, const ServedParts& serve,
                                                     const Surroundings& surroundings) {
   auto config = make_stack_config(checked.set, checked.observed, surroundings);
   if (!config) return config;
-  if (!serve.dhcp) config->dhcp = {};
+  if (!serve.dhcp) {
+    config->dhcp = {};
+    config->advertisements.clear();  // they are those of its networks
+  }
   if (!serve.dns) {
     config->dns.clear();
     config->proxies_by_dns.clear();
@@ -72,6 +104,12 @@ Result<std::shared_ptr<LoadedSet>, Diagnostics> load_set(const LoadRequest& requ
   if (checked.has_error()) return checked.error();
   auto config = make_served_config(*checked, request.serve, request.surroundings);
   if (config.has_error()) return config.error();
+  if (!serves_anything(*config)) {
+    Diagnostics problems = std::move(checked->warnings);  // they may tell why
+    problems.append(std::move(config->warnings));
+    problems.add(nothing_to_serve(request.serve));
+    return problems;
+  }
   loaded->checked = std::move(*checked);
   loaded->config = std::move(*config);
   return loaded;

@@ -25,7 +25,8 @@ struct LoadedSet {
   StackConfig config;
 };
 
-/// Reads, parses, checks and builds; takes seconds where much was observed. Throws nothing but std::bad_alloc.
+/// Reads, parses, checks and builds; takes seconds where much was observed. A set that has nothing to serve is an
+/// error: it would stay so, because no reload adds a server. Throws nothing but std::bad_alloc.
 [[nodiscard]] Result<std::shared_ptr<LoadedSet>, Diagnostics> load_set(const LoadRequest& request);
 
 /// The configuration of what this process serves.

@@ -48,6 +48,8 @@ void Stack::Impl::start() {
     if (takeover) takeover->finish();
   } catch (...) {
     close();
+    if (takeover) options.inherited->clear();  // a later try gets them anew
+    state = State::idle;
     throw;
   }
   if (options.inherited) options.inherited->clear();  // or clients would wait in a socket that nobody serves
@@ -406,7 +408,10 @@ void Stack::Impl::close() {
   admin_.reset();
   admin_tcp_.reset();
   observe_.reset();
+  admin_tcp_bound_.reset();
+  observe_bound_.reset();
   lease_feed.reset();
+  lease_clusters_.clear();
   proxies.clear();
   dns.clear();
   dhcp.reset();

@@ -29,6 +29,17 @@ def test_shows_a_set_as_it_will_be_served() -> None:
     assert (valid.dhcp_servers, valid.dns_servers, valid.proxy_servers) == ([], [], [])
 
 
+def test_names_and_texts_are_text() -> None:
+    for texts in ({"a": 1}, {1: "a"}, {"a": b"a"}, {"a": None}):
+        with pytest.raises(TypeError, match="are str, not"):
+            check(texts)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="are str, not"):
+            hcpnet.Stack(texts=texts)  # type: ignore[arg-type]
+    for torn in ({"a.yaml": "\udc80"}, {"\udc80": "a"}):
+        with pytest.raises(ValueError, match="surrogates"):
+            check(torn)
+
+
 def test_checks_files_as_the_command_does(vlan: Vlan) -> None:
     checked = hcpnet.check_files([vlan.file])
     assert [infra.metadata.name for infra in checked.set.infras] == ["vlan"]

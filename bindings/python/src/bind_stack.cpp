@@ -170,7 +170,7 @@ Args:
         and port; None: the system's resolver. Nothing is served while it runs, so it must not wait for anything. What it
         returns is used for the Resolution's time to live, or for 30 seconds; nothing, or an exception, is a failed look-up.
 Raises:
-    ValueError: an address is none.)doc";
+    ValueError: an address is none, or a text has no form in UTF-8.)doc";
 
 void bind_stack_class(py::module_& m) {
   py::class_<StackOwner>(m, "Stack", kStackDoc)
@@ -190,8 +190,10 @@ void bind_stack_class(py::module_& m) {
           py::arg("kind"), py::arg("error"), py::arg("traceback"))
       .def("start", &StackOwner::start, R"doc(Read, check and bind everything, then serve; all or nothing.
 
+After a SpecError or an OSError nothing is left open, and it may be called again.
+
 Raises:
-    SpecError: the set is wrong.
+    SpecError: the set is wrong or has nothing to serve.
     OSError: a socket can't be bound or the state folder can't be used.
     Error: it runs already, or was stopped.)doc")
       .def("stop", &StackOwner::stop,

@@ -111,6 +111,23 @@ spec:
   EXPECT_THAT(errors(unattached), Contains("attachment-missing"));
 }
 
+TEST(Build, HasNoPodThatWouldServeNothing) {
+  const std::string text = R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: Infra
+metadata: {name: a}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, networkAttachmentDefinition: vlan7}
+)";
+  for (const Deployment deployment : {Deployment::one, Deployment::split, Deployment::coredns_envoy}) {
+    BuildOptions options;
+    options.deployment = deployment;
+    const auto built = build(spec::check({{"x.yaml", text}}).value(), {}, options);
+    ASSERT_TRUE(built);
+    for (const nlohmann::json& object : built->objects) EXPECT_NE(object["kind"], "Deployment");
+  }
+}
+
 TEST(Build, RefusesTwoObjectsOfOneName) {
   const std::string text = R"(
 apiVersion: hostedcluster.densityops.com/v1alpha1

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <vector>
 
 #include "proxy/engine_sockets.hpp"
@@ -18,10 +19,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr int kNoneReserved = std::numeric_limits<int>::max();
 constexpr Clock::SteadyTime kNow = Clock::SteadyTime(1h);
 
 TEST(PipePool, LendsAnEmptyPipeAgain) {
-  PipePool pool;
+  PipePool pool{kNoneReserved};
   PipePool::Pipe first = pool.borrow(kNow);
   ASSERT_TRUE(first);
   const int write = first.ends().write;
@@ -33,7 +35,7 @@ TEST(PipePool, LendsAnEmptyPipeAgain) {
 
 TEST(PipePool, ClosesAPipeThatHoldsBytes) {
   const std::size_t before = test::descriptors().size();
-  PipePool pool;
+  PipePool pool{kNoneReserved};
   PipePool::Pipe pipe = pool.borrow(kNow);
   ASSERT_EQ(::write(pipe.ends().write, "x", 1), 1);
   pipe.held = 1;
@@ -44,7 +46,7 @@ TEST(PipePool, ClosesAPipeThatHoldsBytes) {
 TEST(PipePool, HasNoMoreThanItsLimitAndCountsWhoGetsNone) {
   const std::size_t before = test::descriptors().size();
   {
-    PipePool pool;
+    PipePool pool{kNoneReserved};
     std::vector<PipePool::Pipe> lent;
     for (std::size_t i = 0; i < PipePool::kMaxPipes; ++i) lent.push_back(pool.borrow(kNow));
     ASSERT_TRUE(lent.back());
@@ -65,7 +67,7 @@ TEST(PipePool, AsksTheKernelAgainAfterASecond) {
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit none = before;
   none.rlim_cur = 0;
-  PipePool pool;
+  PipePool pool{kNoneReserved};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   const bool is_there = static_cast<bool>(pool.borrow(kNow));
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -73,6 +75,17 @@ TEST(PipePool, AsksTheKernelAgainAfterASecond) {
   EXPECT_FALSE(pool.borrow(kNow + PipePool::kRetryAfter - 1ms));
   EXPECT_TRUE(pool.borrow(kNow + PipePool::kRetryAfter));
   EXPECT_EQ(pool.refused(), 2u);
+}
+
+TEST(PipePool, LeavesTheLastDescriptorsAlone) {
+  const std::size_t before = test::descriptors().size();
+  int first_reserved = 0;
+  PipePool pool{first_reserved};
+  EXPECT_FALSE(pool.borrow(kNow));
+  EXPECT_EQ(pool.refused(), 1u);
+  EXPECT_EQ(test::descriptors().size(), before);
+  first_reserved = kNoneReserved;
+  EXPECT_TRUE(pool.borrow(kNow + PipePool::kRetryAfter));
 }
 
 /// What a user without privileges gets beyond fs.pipe-user-pages-soft holds two pages: worse than copying.
@@ -85,7 +98,7 @@ TEST(PipePool, DoesNotTakeAPipeThatIsTooSmall) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(2);
-    PipePool pool;
+    PipePool pool{kNoneReserved};
     std::vector<PipePool::Pipe> lent;
     for (;;) {
       PipePool::Pipe pipe = pool.borrow(kNow);
