@@ -104,6 +104,7 @@ struct StackStats {
   std::map<std::string, dns::ServerStats> dns;        ///< by owner
   std::map<std::string, proxy::EngineStats> proxies;  ///< by owner
   std::uint64_t reloads = 0, reloads_refused = 0;
+  std::map<std::string, std::uint64_t> reload_errors;  ///< of refused reloads, by Diagnostic::code
 };
 
 /// The outcome of the latest reload.

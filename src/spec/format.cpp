@@ -61,6 +61,8 @@ std::optional<Complaint> check_host(const IpAddress& address, std::string_view e
 
 std::optional<Complaint> check_endpoint(std::string_view text, const char* message, std::string_view expected) {
   if (const auto endpoint = parse_endpoint(text, 53)) return check_host(endpoint->address, expected);
+  if (text.find('%') != std::string_view::npos)
+    return Complaint{code::bad_address, "an address with a zone means something on one host only", expected};
   return Complaint{code::bad_address, message, expected};
 }
 

@@ -7,6 +7,7 @@
 
 #include "spec/build.hpp"
 #include "spec/format_checker.hpp"
+#include "spec/record_file_rules.hpp"
 #include "spec/rules.hpp"
 
 namespace hcpnet::spec {
@@ -17,7 +18,8 @@ const std::string kName = "/metadata/name";
 /// One pass over a set: each value by itself, then objects, then objects against each other.
 class Validator {
  public:
-  Validator(const SpecSet& set, Diagnostics& out) : set_(set), out_(out) {}
+  Validator(const SpecSet& set, RecordFiles& record_files, Diagnostics& out)
+      : set_(set), record_files_(record_files), out_(out) {}
 
   void run() {
     examine(set_.infras, infras_);
@@ -38,6 +40,8 @@ class Validator {
     check_attachments();
     const PolicyTargets servers{infras_, dhcp_servers_, dns_servers_, proxy_servers_};
     check_policies(policies_, servers, set_.complete);
+    for (std::size_t i = 0; i < policies_.dns.size(); ++i)
+      record_files_.check(set_.dns_policies[i], policies_.dns[i].subject);
     check_published(policies_.dns, servers, attachments_);
     check_servers(servers);
     check_infras(infras_, attachments_);
@@ -84,6 +88,7 @@ class Validator {
   }
 
   const SpecSet& set_;
+  RecordFiles& record_files_;
   Diagnostics& out_;
   std::vector<Examined<Infra>> infras_;
   std::vector<Examined<InfraClusterAttachment>> attachments_;
@@ -97,12 +102,13 @@ class Validator {
 
 }  // namespace
 
-Result<ValidSet, Diagnostics> validate(const SpecSet& set) {
+Result<ValidSet, Diagnostics> validate(const SpecSet& set, std::span<const RecordText> records) {
   Diagnostics problems = set.problems;
-  Validator(set, problems).run();
+  RecordFiles record_files(records, problems);
+  Validator(set, record_files, problems).run();
   problems.sort();
   if (problems.has_errors()) return problems;
-  ValidSet valid = build(set);
+  ValidSet valid = build(set, record_files);
   valid.warnings = std::move(problems);
   return valid;
 }

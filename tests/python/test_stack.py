@@ -193,7 +193,7 @@ def test_reload_serves_the_new_file_and_refuses_a_wrong_one(vlan: Vlan) -> None:
         assert error.value.diagnostics
         assert ask(bound(stack, "dns", 53), "api.green.example.com") == (0, ["127.81.1.4"])
         stats = stack.stats()
-    assert (stats.reloads, stats.reloads_refused) == (1, 1)
+    assert (stats.reloads, stats.reloads_refused, stats.reload_errors) == (1, 1, {"yaml-syntax": 1})
     assert kinds == [hcpnet.StackEvent.Kind.reloaded, hcpnet.StackEvent.Kind.reload_refused]
 
 

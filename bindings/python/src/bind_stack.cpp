@@ -104,7 +104,8 @@ void bind_results(py::module_& m) {
       .def_readonly("dns", &StackStats::dns, "dict[str, dns.ServerStats]: by owner.")
       .def_readonly("proxies", &StackStats::proxies, "dict[str, proxy.EngineStats]: by owner.")
       .def_readonly("reloads", &StackStats::reloads, "int.")
-      .def_readonly("reloads_refused", &StackStats::reloads_refused, "int.");
+      .def_readonly("reloads_refused", &StackStats::reloads_refused, "int.")
+      .def_readonly("reload_errors", &StackStats::reload_errors, "dict[str, int]: of refused reloads, by code.");
 }
 
 std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts, const Paths& observed,
@@ -151,7 +152,7 @@ constexpr const char* kInitDoc = R"doc(Describe a stack; nothing is read or boun
 
 Args:
     files (Sequence[str | os.PathLike[str]]): one set, YAML or JSON; "-" is standard input; read again at each reload.
-    texts (dict[str, str]): the same from memory, by name.
+    texts (dict[str, str]): the same from memory, by name; zone files and hosts files that they name are read from disk.
     observed (Sequence[str | os.PathLike[str]]): what `kubectl get -o yaml` printed.
     endpoints (Sequence[str | os.PathLike[str]]): maps "namespace/service:port: [address:port, ...]".
     state_dir (str | os.PathLike[str]): holds the leases; needed when the set has DHCP; must exist.

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include <hcpnet/spec/load.hpp>
+#include <hcpnet/spec/record_files.hpp>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,13 @@ inline std::vector<spec::SourceText> to_sources(const pybind11::dict& texts) {
   std::vector<spec::SourceText> sources;
   for (const auto& [name, text] : texts) sources.push_back({utf8(name), utf8(text)});
   return sources;
+}
+
+/// Zone files and hosts files that the policies of a set name, by path as they are opened.
+inline std::vector<spec::RecordText> to_records(const pybind11::dict& files) {
+  std::vector<spec::RecordText> records;
+  for (const auto& [path, text] : files) records.push_back({path.cast<std::string>(), text.cast<std::string>(), {}});
+  return records;
 }
 
 }  // namespace hcpnet::python

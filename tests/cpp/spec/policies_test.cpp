@@ -266,15 +266,19 @@ TEST(DnsPolicy, PublishesRecordsOfEveryTypeOfData) {
       records("{name: a.example, type: TXT, data: [\"\\\"x y\\\"\"]}, {name: b.example, type: mx, ttlSeconds: 5, "
               "data: [10 a.example.]}, {name: _s._tcp.c.example, type: SRV, data: [0 0 1 a., 0 0 2 b.]}, "
               "{name: d.example, type: HTTPS, data: [1 . alpn=h2]}, {name: e.example, type: TYPE65280, data: "
-              "['\\# 1 00']}"),
+              "['\\# 1 00']}, {name: _443._tcp.f.example, type: TLSA, data: [3 1 1 ab cd]}, {name: g.example, type: "
+              "NAPTR, data: ['\\# 8 0000 0001 00 00 00 00', '100 10 U SIP+D2U \"\" _sip.example.']}"),
       IsEmpty());
+  EXPECT_THAT(records("{name: a, type: NAPTR, data: ['\\# 1 00']}, {name: b, type: RP, data: ['\\# 3 0000ff']}"),
+              ElementsAre("bad-record /spec/records/0/data/0", "bad-record /spec/records/1/data/0"));
   EXPECT_THAT(
       records("{name: a..b, type: A, data: [192.0.2.1]}, {name: a, type: SOA, data: [x]}, {name: a, type: "
               "AAAA, data: ['2001:db8::1', 192.0.2.1]}, {name: c, type: CNAME, data: [a., b.]}, {name: C, type: "
-              "TXT, data: [x]}"),
+              "TXT, data: [x]}, {name: d, type: DNAME, data: [e.]}, {name: f, type: NAPTR, data: [0 0 x x f.]}"),
       testing::UnorderedElementsAre("bad-name /spec/records/0/name", "bad-choice /spec/records/1/type",
                                     "bad-record /spec/records/2/data/1", "too-many-items /spec/records/3/data",
-                                    "bad-combination /spec/records/4/name"));
+                                    "bad-combination /spec/records/4/name", "bad-choice /spec/records/5/type",
+                                    "bad-record /spec/records/6/data/0"));
   EXPECT_THAT(errors_of("DNSPolicy",
                         "  views: [{name: v, clientPrefixes: [198.51.100.0/24], records: [{name: a, type: A, data: "
                         "[b]}]}]\n"),

@@ -52,6 +52,19 @@ TEST(SetRules, ADnsServerDoesNotForwardToItself) {
   EXPECT_THAT(test::findings(dns_server("192.0.2.3")), ElementsAre("4:132 forward-loop /spec/upstreamDNS/0"));
 }
 
+// Field case ZON-11: an interface of one host is in no configuration for another.
+TEST(SetRules, Zon11AnUpstreamWithAZoneIsRefusedAtItsLine) {
+  for (const char* const upstream : {"\"2001:db8::53%eth0\"", "\"[fe80::1%eth0]:5353\"", "\"fe80::1%2\""}) {
+    const std::string text = dns_server("\"2001:db8::53\", " + std::string(upstream));
+    EXPECT_THAT(test::errors(text), ElementsAre("bad-address /spec/upstreamDNS/1")) << upstream;
+    EXPECT_THAT(message(text), HasSubstr("an address with a zone means something on one host only")) << upstream;
+  }
+  EXPECT_THAT(
+      test::errors(test::infra_text("yard", "networkAttachmentDefinition: vlan7\n    dnsServers: [\"fe80::1%eth0\"]")),
+      ElementsAre("bad-address /spec/networkConfig/dnsServers/0"));
+  EXPECT_THAT(test::errors(dns_server("\"2001:db8::53\", \"[2001:db8::53]:5353\"")), IsEmpty());
+}
+
 TEST(SetRules, ADhcpNetworkHasOneServer) {
   const std::string first = dhcp_server("a", "192.0.2.0/24", "2");
   EXPECT_THAT(test::errors(first + dhcp_server("b", "192.0.2.0/24", "5")),

@@ -275,6 +275,9 @@ TEST_F(StackTest, ShowsThatTheFilesAreNotWhatIsServed) {
   ASSERT_TRUE(stack.reload().has_error());
   ASSERT_EQ(stack.troubles().size(), 1u);
   EXPECT_NE(stack.troubles()[0].find("not what is served"), std::string::npos) << stack.troubles()[0];
+  const Diagnostic why = *Diagnostics(stack.last_reload()->diagnostics).begin();
+  EXPECT_TRUE(stack.troubles()[0].ends_with(", " + why.file + ':' + std::to_string(why.line) + " [" + why.code + ']'))
+      << stack.troubles()[0] << ": no word of what is in the file";
   EXPECT_NE(stack.metrics().find("hcpnet_up 0"), std::string::npos);
   ASSERT_TRUE(stack.last_reload().has_value());
   EXPECT_FALSE(stack.last_reload()->was_applied);
@@ -316,6 +319,8 @@ TEST_F(StackTest, SaysThatAListenAddressNeedsARestart) {
   ASSERT_TRUE(refused.has_error());
   for (const Diagnostic& d : Diagnostics(refused.error())) EXPECT_EQ(d.code, "needs-restart");
   EXPECT_EQ(stack.stats().reloads_refused, 1u);
+  EXPECT_EQ(stack.stats().reload_errors.at("needs-restart"), Diagnostics(refused.error()).error_count());
+  EXPECT_NE(stack.metrics().find("hcpnet_reload_errors_total{code=\"needs-restart\"}"), std::string::npos);
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -473,6 +478,70 @@ TEST_F(StackTest, ReloadsWhenAConfigMapIsSwapped) {
   EXPECT_EQ(seen.get_future().get(), StackEvent::Kind::reloaded);
   unsigned rcode = 99;
   EXPECT_EQ(ask(bound(stack, "dns", 53), "api.green.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+}
+
+TEST_F(StackTest, AZoneFileIsWatchedLikeASpecAndServedUntilANewOneIsGood) {
+  std::filesystem::create_directories(folder / "zones");
+  const auto zone = [&](const std::string& records) {
+    std::ofstream(folder / "zones" / "new") << "$TTL 9\n@ SOA ns h 1 1 1 1 1\n" << records;
+    std::filesystem::rename(folder / "zones" / "new", folder / "zones" / "corp.zone");
+  };
+  const auto policy = [](const std::string& files) {
+    return spec_text("blue", 1) +
+           "---\n{apiVersion: hcpnet.io/v1alpha1, kind: DNSPolicy, metadata: {name: p, namespace: hcp}, spec: "
+           "{targetRef: {kind: Infra, name: vlan}, " +
+           files + "}}\n";
+  };
+  const std::string one = "zoneFiles: [{path: zones/corp.zone, zone: corp.example.com}]";
+  zone("www A 198.51.100.1\n");
+  write(policy(one));
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<StackEvent> events;
+  StackOptions o = options();
+  o.watch = true;
+  o.on_event = [&](const StackEvent& e) {
+    const std::lock_guard lock(mutex);
+    events.push_back(e);
+    changed.notify_all();
+  };
+  Stack stack(o);
+  stack.start();
+  const auto wait_for = [&](std::size_t count, StackEvent::Kind kind) {
+    std::unique_lock lock(mutex);
+    ASSERT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return events.size() >= count; }));
+    EXPECT_EQ(events[count - 1].kind, kind) << events[count - 1].diagnostics.to_string();
+  };
+  const auto www = [&](const std::string& name) {
+    unsigned rcode = 99;
+    return ask(bound(stack, "dns", 53), name, rcode);
+  };
+  EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.1"});
+  zone("www A 198.51.100.2\n");
+  wait_for(1, StackEvent::Kind::reloaded);
+  EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.2"});
+
+  zone("www A 198.51.100\n");
+  wait_for(2, StackEvent::Kind::reload_refused);
+  const Diagnostics& refused = events[1].diagnostics;
+  const auto error = std::ranges::find(refused, Severity::error, &Diagnostic::severity);
+  ASSERT_NE(error, refused.end());
+  EXPECT_EQ(error->file, (folder / "zones/corp.zone").string());
+  EXPECT_EQ(error->line, 3u);
+  EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.2"});
+
+  // A folder that nothing served is in: the file that was missing there mends what was refused.
+  std::filesystem::create_directories(folder / "more");
+  write(policy(one + ", hostsFiles: [{path: more/hosts}]"));
+  wait_for(3, StackEvent::Kind::reload_refused);
+  wait_for(4, StackEvent::Kind::reload_refused);  // what may have changed before its folder was watched is read again
+  zone("www A 198.51.100.3\n");
+  wait_for(5, StackEvent::Kind::reload_refused);
+  std::ofstream(folder / "more" / "new") << "198.51.100.4 host.corp.example.org\n";
+  std::filesystem::rename(folder / "more" / "new", folder / "more" / "hosts");
+  wait_for(6, StackEvent::Kind::reloaded);
+  EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.3"});
+  EXPECT_EQ(www("host.corp.example.org"), std::vector<std::string>{"198.51.100.4"});
 }
 
 TEST_F(StackTest, WatchesTheFolderThatTakesThePlaceOfAnother) {
