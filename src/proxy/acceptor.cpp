@@ -91,8 +91,11 @@ error_code Acceptor::accept_one() {
 }
 
 void Acceptor::take_waiting() {
-  for (int taken = 0; taken < kMostWaiting && acceptor_.is_open(); ++taken)
-    if (accept_one()) return;
+  for (int taken = 0; taken < kMostWaiting && acceptor_.is_open(); ++taken) {
+    const error_code ec = accept_one();
+    if (ec == asio::error::would_block) return;
+    if (ec) return note_lack(ec);
+  }
 }
 
 void Acceptor::begin_session(Socket client, const Endpoint& peer) {
@@ -101,10 +104,14 @@ void Acceptor::begin_session(Socket client, const Endpoint& peer) {
       ->start();
 }
 
-void Acceptor::back_off(const error_code& cause) {
+void Acceptor::note_lack(const error_code& cause) {
   ++worker_->counters.accept_backoffs;
   worker_->warn_rarely("cannot accept connections",
                        {{"listener", listener_->address.to_string()}, {"cause", cause.message()}});
+}
+
+void Acceptor::back_off(const error_code& cause) {
+  note_lack(cause);
   worker_->timers.after(worker_->options.accept_backoff, [weak = weak_from_this()] {
     if (const auto self = weak.lock(); self && self->acceptor_.is_open()) self->accept();
   });

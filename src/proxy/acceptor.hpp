@@ -37,6 +37,7 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   /// Accepts the one that waits longest. What accept() said if it gave none: would_block where nobody waits.
   [[nodiscard]] error_code accept_one();
   void begin_session(Socket client, const Endpoint& peer);
+  void note_lack(const error_code& cause);
   void back_off(const error_code& cause);
 
   std::shared_ptr<Worker> worker_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "proxy/sockets.hpp"
@@ -17,10 +18,10 @@ error_code last_error() noexcept {
   return {errno, boost::system::system_category()};
 }
 
-/// No descriptor, memory or local port is left: the endpoint may be as well as ever.
+/// No descriptor, memory, local port or watch of epoll is left: the endpoint may be as well as ever.
 bool is_lack_of_ours(const error_code& ec) noexcept {
-  const int error = ec.value();
-  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM || error == EADDRNOTAVAIL;
+  const int lacks[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL, ENOSPC};
+  return std::ranges::find(lacks, ec.value()) != std::end(lacks);
 }
 
 }  // namespace

@@ -260,7 +260,12 @@ void Engine::set_source_clusters(SourceClusters clusters) {
 }
 
 void Engine::drain() {
-  for (const auto& member : impl_->crew) member->call([&member] { member->take_waiting(); });
+  try {
+    for (const auto& member : impl_->crew) member->call([&member] { member->take_waiting(); });
+  } catch (...) {  // of the embedder's functions
+    impl_->close_listeners();
+    throw;
+  }
   impl_->close_listeners();
 }
 

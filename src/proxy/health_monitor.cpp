@@ -40,6 +40,7 @@ void HealthMonitor::stop() {
   waiting_.clear();
   for (const auto& weak : std::exchange(probes_, {}))
     if (const auto probe = weak.lock()) probe->cancel();
+  under_way_ = 0;
 }
 
 HealthMonitor::Watch* HealthMonitor::find(const std::string& name, std::uint64_t number) {

@@ -59,7 +59,9 @@ class EnvoyRenderer {
     Json all = Json::array();
     for (const auto& [key, listener] : addresses()) {
       const auto& [address, port, protocol] = key;
-      all.push_back(protocol == Protocol::udp ? udp_listener(address, port) : tcp_listener(address, *listener));
+      Json json = protocol == Protocol::udp ? udp_listener(address, port) : tcp_listener(address, *listener);
+      // Envoy does not start with a TCP listener that leads nowhere.
+      if (protocol == Protocol::udp || !json["filter_chains"].empty()) all.push_back(std::move(json));
     }
     if (options_.observe_port) all.push_back(observe_listener(*options_.observe_port));
     return all;
@@ -98,15 +100,23 @@ class EnvoyRenderer {
   }
 
   /// Where addresses of a port allow different names, each that is known has chains of its own, and every other address
-  /// serves what all of them allow.
+  /// serves what the unspecified one is to, or what all of them allow.
   void merge_listeners() {
     for (MergedListener& merged : merged_listeners(config_.listeners)) {
-      const Endpoint& address = merged.listener.address;
-      if (merged.is_closed) closed_.insert(address);
-      if (merged.differs)
-        for (const Listener& own : config_.listeners)
-          if (own.address.port == address.port && own.kind != ListenerKind::udp) own_[address].push_back(&own);
+      if (merged.differs) part_addresses(merged);
+      if (merged.is_closed) closed_.insert(merged.listener.address);
       listeners_.push_back(std::move(merged.listener));
+    }
+  }
+  void part_addresses(MergedListener& merged) {
+    for (const Listener& own : config_.listeners) {
+      if (own.address.port != merged.listener.address.port || own.kind == ListenerKind::udp) continue;
+      if (own.address.address.is_unspecified()) {
+        merged.listener.only_names = own.only_names;
+        merged.is_closed = false;
+      } else {
+        own_[merged.listener.address].push_back(&own);
+      }
     }
   }
 

@@ -151,8 +151,8 @@ class Engine {
   void drain();
   [[nodiscard]] bool is_draining() const;
   /// Stops accepting at once, without taking who waits, as another process may have the same sockets; lets connections
-  /// finish for `patience`, EngineOptions::drain_timeout if absent, then
-  /// closes them and calls `done`, from the event loop. May be called again: the earlier end counts.
+  /// finish for `patience`, EngineOptions::drain_timeout if absent, then closes them and calls `done`, from the event
+  /// loop. May be called again: the earlier end counts.
   void stop(std::function<void()> done, std::optional<std::chrono::milliseconds> patience = {});
 
   [[nodiscard]] std::vector<BoundListener> listeners() const;  ///< empty once it drains

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <hcpnet/tls/client_hello.hpp>
+#include <stdexcept>
 
 #include "proxy/proxy_test.hpp"
 
@@ -347,6 +349,8 @@ TEST_F(HealthTest, ManyBackendsWaitForTheirTurn) {
     return std::ranges::all_of(stats.backends, [&](const auto& b) { return b.second.health_checks == times; });
   };
   ASSERT_TRUE(run_until([&] { return all_checked(1); }));
+  while (all.has_connection()) {
+  }
   clock.advance(10s);
   ASSERT_TRUE(run_until([&] { return all_checked(2); }));
   for (const auto& [name, backend] : engine->stats().backends) {
@@ -358,7 +362,7 @@ TEST_F(HealthTest, ManyBackendsWaitForTheirTurn) {
 TEST_F(HealthTest, ARoundIsLeftOutWhileTheOneBeforeWaits) {
   Server mute(*this, "0.0.0.0", 1024);
   std::vector<Endpoint> endpoints;
-  for (std::uint8_t i = 1; i <= 255; ++i) endpoints.push_back({Ipv4(127, 0, 0, i), mute.endpoint().port});
+  for (std::uint32_t i = 1; i <= 255; ++i) endpoints.push_back({Ipv4(0x7f000000 + i), mute.endpoint().port});
   RouteConfig config = checked(endpoints, {.kind = HealthCheck::Kind::tls, .interval = 1s, .timeout = 5s});
   config.backends.push_back(config.backends[0]);
   config.backends[1].name = "b.test";

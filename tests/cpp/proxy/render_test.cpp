@@ -275,10 +275,11 @@ TEST(RenderProxy, OverHttpEnvoyHasIdleTimeAndAttemptsToo) {
 }
 
 /// The names that Envoy serves by the address that a client came to; "": every other address.
-std::map<std::string, nlohmann::json> names_by_address(std::vector<std::string> one, std::vector<std::string> other) {
+std::map<std::string, nlohmann::json> names_by_address(std::vector<std::string> one, std::vector<std::string> other,
+                                                       const Endpoint& where = endpoint(5, 443)) {
   RouteConfig config = small();
   config.listeners[0].only_names = std::move(one);
-  config.listeners.push_back({endpoint(5, 443), std::move(other)});
+  config.listeners.push_back({where, std::move(other)});
   Diagnostics warnings;
   const auto listeners = render_envoy(config, {}, {.any_address = true}, warnings)["static_resources"]["listeners"];
   EXPECT_THAT(codes(warnings), IsEmpty());
@@ -302,6 +303,17 @@ TEST(RenderProxy, OnEveryAddressEnvoyGoesByTheOneThatAClientCameTo) {
       << "nothing, not everything";
   EXPECT_EQ(names_by_address({"a.example"}, {"a.example"}), (Names{{"", json("a.example")}}))
       << "no difference, no need";
+  EXPECT_EQ(names_by_address({"b.example"}, {"a.example"}, {Ipv4{}, 443}), (Names{{"", json("a.example")}}))
+      << "the unspecified address is every other one";
+}
+
+TEST(RenderProxy, AListenerThatLeadsNowhereIsNotThereForEnvoy) {
+  RouteConfig config = small();
+  config.listeners.push_back({endpoint(4, 6443)});
+  config.listeners.push_back({endpoint(5, 443), {"b.example"}});
+  const auto listeners = envoy(config)["listeners"];
+  ASSERT_EQ(listeners.size(), 1u) << "it does not start with one that has no chain";
+  EXPECT_EQ(listeners[0]["name"], "192.0.2.4-443");
 }
 
 TEST(RenderProxy, OnEveryAddressOfHaproxyOnlyWhatAllOfThemAllow) {
