@@ -41,6 +41,24 @@ def test_a_set_may_name_files_of_records() -> None:
             missing()
 
 
+POLICY = """
+apiVersion: hcpnet.io/v1alpha1
+kind: ProxyPolicy
+metadata: {name: p, namespace: hcp}
+spec:
+  targetRef: {kind: Infra, name: vlan}
+  allowedNames: [{port: 443, side: pod, names: [oauth.blue.example.com]}]
+"""
+
+
+def test_a_side_of_a_proxy_on_every_address_has_to_be_known() -> None:
+    texts = {**TEXTS, "policy.yaml": POLICY}
+    with pytest.raises(SpecError, match="which are on this side"):
+        render(texts, "envoy", any_address=True)
+    (files,) = render(texts, "envoy", any_address=True, pod_addresses=["198.51.100.4"]).values()
+    assert "198.51.100.4" in files["lds.yaml"]
+
+
 def test_takes_endpoints() -> None:
     endpoints = {"e.yaml": '"ns/kube-apiserver:6443": ["198.51.100.77:6443"]'}
     (files,) = render(TEXTS, "envoy", endpoints=endpoints).values()

@@ -135,6 +135,7 @@ def render(
     observed: dict[str, str] = ...,
     endpoints: dict[str, str] = ...,
     record_files: dict[str, str] = ...,
+    pod_addresses: Sequence[_Address] = (),
     any_address: bool = False,
     file_prefix: str = "",
 ) -> dict[str, dict[str, str]]: ...
