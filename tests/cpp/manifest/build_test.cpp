@@ -140,11 +140,10 @@ TEST(Build, AnAddressThatEndsLikeTheMarkOfThePodStaysAsItIs) {
 }
 
 TEST(Build, EnvoyServesOnThePodsAddressWhatIsAllowedOnItsSide) {
-  const std::string policy =
-      "---\napiVersion: hcpnet.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: vlan7, namespace: hcp}\n"
-      "spec: {targetRef: {kind: Infra, name: vlan7}, allowedNames: [{port: 443, side: vlan, names: "
-      "[ignition.blue.hc.example.com]}, {port: 443, side: pod, names: [oauth.blue.hc.example.com]}]}\n";
-  const auto built = build_text(test::read_file(test::data_path(kSpec)) + policy, Deployment::coredns_envoy).value();
+  const std::string allowed =  // the ProxyPolicy comes last
+      "  allowedNames: [{port: 443, side: vlan, names: [ignition.blue.hc.example.com]}, {port: 443, side: pod, names: "
+      "[oauth.blue.hc.example.com]}]\n";
+  const auto built = build_text(test::read_file(test::data_path(kSpec)) + allowed, Deployment::coredns_envoy).value();
   std::string bootstrap;
   for (const nlohmann::json& object : built.objects)
     if (object["kind"] == "ConfigMap" && object["data"].contains("envoy.yaml")) bootstrap = object["data"]["envoy.yaml"];
