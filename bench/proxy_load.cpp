@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both ends of scripts/bench proxy, in one thread: clients on 127.0.0.1 to .4, and the backend on 127.0.1.1 to .4.
-//   proxy_load conn    PROXY_PORT BACKEND_PORT SECONDS OUTSTANDING HELLO_BYTES NAMES   connect, hello, one answer,
-//   close proxy_load bulk    PROXY_PORT BACKEND_PORT SECONDS STREAMS     HELLO_BYTES NAMES   the backend sends all it
-//   can proxy_load latency PROXY_PORT BACKEND_PORT SECONDS STREAMS     HELLO_BYTES NAMES   64 bytes and their echo
-//   proxy_load idle    PROXY_PORT BACKEND_PORT SECONDS TUNNELS     HELLO_BYTES NAMES   opens, reports, holds until
-//   SIGTERM
+//   proxy_load MODE PROXY_PORT BACKEND_PORT SECONDS COUNT HELLO_BYTES NAMES
+// conn: connect, hello, one answer, close, COUNT at a time. bulk: the backend sends all it can through COUNT tunnels.
+// latency: 64 bytes and their echo, through COUNT tunnels. idle: opens COUNT tunnels and holds them until SIGTERM.
+// A hello of more than an Ethernet segment is sent in two.
 // Prints one JSON object; for idle as soon as all tunnels are open.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -24,6 +23,7 @@
 #include <cstring>
 #include <hcpnet/bytes.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tls/client_hello_writer.hpp"
@@ -33,6 +33,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMessageBytes = 64;
 constexpr std::size_t kSendBytes = 256 * 1024;
+constexpr std::size_t kSegmentBytes = 1448;
 
 enum class Mode { conn, bulk, latency, idle };
 
@@ -51,7 +52,7 @@ struct Peer {
   bool is_connected = false;
   std::size_t skipped = 0;  ///< bytes of the hello that the server has seen
   std::size_t got = 0;      ///< of the current message
-  Clock::time_point asked;
+  Clock::time_point opened, asked;
 };
 
 struct Totals {
@@ -113,8 +114,14 @@ void drop(Peer* peer) {
   dead.push_back(peer);
 }
 
+void note_latency(Clock::time_point since) {
+  if (is_counting)
+    totals.latencies_us.push_back(std::chrono::duration<float, std::micro>(Clock::now() - since).count());
+}
+
 void open_client() {
   Peer* peer = new Peer;
+  peer->opened = Clock::now();
   peer->fd = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
   const int enabled = 1;
   ::setsockopt(peer->fd, IPPROTO_TCP, TCP_NODELAY, &enabled, sizeof enabled);
@@ -137,6 +144,7 @@ void on_answer(Peer* peer) {
   ++established;
   if (options.mode == Mode::conn) {
     if (is_counting) ++totals.connections;
+    note_latency(peer->opened);
     drop(peer);
     return open_client();
   }
@@ -146,9 +154,11 @@ void on_answer(Peer* peer) {
 void on_client(Peer* peer, std::uint32_t events) {
   if ((events & EPOLLOUT) != 0 && !peer->is_connected) {
     peer->is_connected = true;
-    const std::string& hello = hellos[turn * 7919 % hellos.size()];
-    if (::send(peer->fd, hello.data(), hello.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(hello.size()))
-      ++totals.errors;
+    const std::string_view hello = hellos[turn * 7919 % hellos.size()];
+    for (const std::string_view part : {hello.substr(0, kSegmentBytes), hello.substr(std::min(hello.size(), kSegmentBytes))})
+      if (!part.empty() &&
+          ::send(peer->fd, part.data(), part.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(part.size()))
+        ++totals.errors;
   }
   static std::array<char, kSendBytes> buffer;
   for (;;) {
@@ -166,8 +176,7 @@ void on_client(Peer* peer, std::uint32_t events) {
     peer->got += static_cast<std::size_t>(count);
     if (peer->got < kMessageBytes) continue;
     if (peer->asked != Clock::time_point()) {
-      if (is_counting)
-        totals.latencies_us.push_back(std::chrono::duration<float, std::micro>(Clock::now() - peer->asked).count());
+      note_latency(peer->asked);
       send_message(peer);
       continue;
     }

@@ -22,7 +22,7 @@ Diagnostics check_all(const FileArguments& arguments) {
   }
   problems.append(checked->warnings);
   if (problems.has_errors()) return problems;
-  auto config = make_stack_config(checked->set, checked->observed, {});
+  auto config = make_stack_config(checked->set, checked->observed, unknown_place());
   problems.append(config.has_error() ? config.error() : config->warnings);
   return problems;
 }

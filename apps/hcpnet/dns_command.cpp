@@ -74,7 +74,7 @@ void print_json(const Json& body) {
 std::optional<std::vector<DnsServerConfig>> dns_from_files(const FileArguments& files) {
   const auto checked = files.check();
   if (!checked) return std::nullopt;
-  auto config = make_stack_config(checked->set, checked->observed, {});
+  auto config = make_stack_config(checked->set, checked->observed, unknown_place());
   if (config.has_error()) {
     print(config.error());
     return std::nullopt;

@@ -41,7 +41,7 @@ std::optional<Json> import_into_folder(const Arguments& a, const dhcp::LeaseList
   } else {
     const auto checked = a.files.check();
     if (!checked) return std::nullopt;
-    auto config = make_stack_config(checked->set, checked->observed, {});
+    auto config = make_stack_config(checked->set, checked->observed, unknown_place());
     if (!config) {
       print(config.error());
       return std::nullopt;

@@ -26,7 +26,7 @@ struct Arguments {
 std::optional<Json> routes_from_files(const Arguments& a, const IpAddress& source) {
   const auto checked = a.files.check();
   if (!checked) return std::nullopt;
-  auto config = make_stack_config(checked->set, checked->observed, {});
+  auto config = make_stack_config(checked->set, checked->observed, unknown_place());
   if (config.has_error()) {
     print(config.error());
     return std::nullopt;

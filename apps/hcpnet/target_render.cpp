@@ -123,6 +123,7 @@ void print_files(const std::vector<RenderedFile>& files, const char* comment) {
 
 std::optional<Surroundings> surroundings_of(const TargetArguments& a) {
   Surroundings surroundings;
+  surroundings.has_any_address = a.any_address && parse_proxy_target(a.target).has_value();
   for (const std::string& text : a.pod_addresses) {
     const auto address = parse_ip_address(text);
     if (!address) {

@@ -218,7 +218,10 @@ class UnitBuilder {
     envoy.any_address = true;
     envoy.observe_port = kObservePort;
     envoy.settings = proxy.settings;
-    const Json bootstrap = proxy::render_envoy(proxy.table->config(), proxy.workers, envoy, problems_);
+    proxy::RouteConfig routes = proxy.table->config();
+    for (proxy::Listener& listener : routes.listeners)  // what is not the VLAN's address is the pod's
+      if (listener.address.address == IpAddress(kPodAddressMark)) listener.address.address = Ipv4{};
+    const Json bootstrap = proxy::render_envoy(routes, proxy.workers, envoy, problems_);
     Workload w;
     w.name = w.account = unit_.name("proxy");
     w.component = "proxy";

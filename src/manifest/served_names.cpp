@@ -208,7 +208,7 @@ void compare_with_set(const std::vector<ClusterNames>& clusters, const spec::Val
                       const spec::Observed& observed, Diagnostics& problems) {
   const ServedClusters served(set);
   if (std::ranges::none_of(clusters, [&](const ClusterNames& names) { return served.find(names) != nullptr; })) return;
-  const auto config = make_stack_config(set, observed, {});
+  const auto config = make_stack_config(set, observed, unknown_place());
   if (config.has_error()) return problems.append(config.error());
   const Servers servers(*config);
   for (std::size_t i = 0; i < clusters.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <cerrno>
 
@@ -15,6 +16,8 @@ namespace {
 
 /// Accepted in a row before other connections get their turn.
 constexpr int kConnectionsPerTurn = 64;
+/// In the queue of a socket, as far as one cares that closes it.
+constexpr int kMostWaiting = 16'384;
 
 }  // namespace
 
@@ -59,21 +62,40 @@ void Acceptor::accept() {
 
 void Acceptor::accept_waiting() {
   for (int turn = 0; turn < kConnectionsPerTurn && acceptor_.is_open(); ++turn) {
-    tcp::endpoint peer;
-    auto size = static_cast<socklen_t>(peer.capacity());
-    FileDescriptor client(::accept4(acceptor_.native_handle(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!client.is_open()) {
-      if (errno == EAGAIN) break;
-      // One that was given up while it waited is not a lack of anything.
-      if (errno == ECONNABORTED) continue;
-      return back_off(error_code(errno, boost::system::system_category()));
+    error_code ec;
+    try {
+      ec = accept_one();
+    } catch (...) {  // of the embedder's functions: those who wait must not pay for it
+      if (acceptor_.is_open()) accept();
+      throw;
     }
-    if (client.get() >= worker_->first_reserved_descriptor)
-      return back_off(error_code(EMFILE, boost::system::system_category()));
-    peer.resize(size);
-    begin_session(Socket(worker_->poller, std::move(client)), from_asio(peer));
+    if (ec == asio::error::would_block) break;
+    if (ec) return back_off(ec);
   }
   if (acceptor_.is_open()) accept();
+}
+
+error_code Acceptor::accept_one() {
+  tcp::endpoint peer;
+  auto size = static_cast<socklen_t>(peer.capacity());
+  FileDescriptor client(::accept4(acceptor_.native_handle(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!client.is_open()) {
+    // One that was given up while it waited is not a lack of anything.
+    return errno == ECONNABORTED ? error_code() : error_code(errno, boost::system::system_category());
+  }
+  if (client.get() >= worker_->first_reserved_descriptor)
+    return error_code(EMFILE, boost::system::system_category());
+  peer.resize(size);
+  begin_session(Socket(worker_->poller, std::move(client)), from_asio(peer));
+  return {};
+}
+
+void Acceptor::take_waiting() {
+  for (int taken = 0; taken < kMostWaiting && acceptor_.is_open(); ++taken) {
+    const error_code ec = accept_one();
+    if (ec == asio::error::would_block) return;
+    if (ec) return note_lack(ec);
+  }
 }
 
 void Acceptor::begin_session(Socket client, const Endpoint& peer) {
@@ -82,10 +104,14 @@ void Acceptor::begin_session(Socket client, const Endpoint& peer) {
       ->start();
 }
 
-void Acceptor::back_off(const error_code& cause) {
+void Acceptor::note_lack(const error_code& cause) {
   ++worker_->counters.accept_backoffs;
   worker_->warn_rarely("cannot accept connections",
                        {{"listener", listener_->address.to_string()}, {"cause", cause.message()}});
+}
+
+void Acceptor::back_off(const error_code& cause) {
+  note_lack(cause);
   worker_->timers.after(worker_->options.accept_backoff, [weak = weak_from_this()] {
     if (const auto self = weak.lock(); self && self->acceptor_.is_open()) self->accept();
   });

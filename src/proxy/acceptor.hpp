@@ -21,6 +21,8 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   /// Serves a socket that listens already, on the interface that it is bound to. Throws as open() does.
   void adopt(FileDescriptor socket);
   void accept();
+  /// Those whose connection the kernel has completed: closing the socket would reset them.
+  void take_waiting();
   void close();
   /// What is accepted from now on follows these rules. Precondition: the same address and kind.
   void set_listener(const Listener& listener);
@@ -32,7 +34,10 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
 
  private:
   void accept_waiting();
+  /// Accepts the one that waits longest. What accept() said if it gave none: would_block where nobody waits.
+  [[nodiscard]] error_code accept_one();
   void begin_session(Socket client, const Endpoint& peer);
+  void note_lack(const error_code& cause);
   void back_off(const error_code& cause);
 
   std::shared_ptr<Worker> worker_;

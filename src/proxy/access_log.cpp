@@ -118,6 +118,16 @@ Result<AccessLogFormat, std::string> AccessLogFormat::text(std::string_view text
   return format;
 }
 
+std::optional<std::string> AccessLogFormat::text_template() const {
+  if (is_json_) return std::nullopt;
+  std::string text;
+  for (const Piece& piece : pieces_) {
+    for (const char c : piece.literal) text += c == '%' ? "%%" : std::string(1, c);
+    if (piece.field != kNoField) text += "%{" + std::string(kFields[piece.field].name) + '}';
+  }
+  return text;
+}
+
 std::string AccessLogFormat::render(const AccessRecord& record) const {
   if (is_json_) return render_json(record);
   const auto values = values_of(record);

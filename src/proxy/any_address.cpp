@@ -30,28 +30,25 @@ bool is_covered(const std::string& name, const std::string& pattern) {
   return name == pattern || (pattern.starts_with("*.") && name.ends_with(pattern.substr(1)));
 }
 
-std::vector<Listener> merged_listeners(const std::vector<Listener>& listeners,
-                                       const std::function<void(const std::string&)>& warn) {
-  std::vector<Listener> merged;
-  std::set<Endpoint> closed;  // those of `merged` that may serve nothing
+std::vector<MergedListener> merged_listeners(const std::vector<Listener>& listeners) {
+  std::vector<MergedListener> merged;
   for (const Listener& listener : listeners) {
-    const auto known = std::ranges::find_if(merged, [&](const Listener& other) {
-      return other.address.port == listener.address.port && protocol_of(other.kind) == protocol_of(listener.kind);
+    const auto known = std::ranges::find_if(merged, [&](const MergedListener& other) {
+      return other.listener.address.port == listener.address.port &&
+             protocol_of(other.listener.kind) == protocol_of(listener.kind);
     });
     if (known == merged.end()) {
-      merged.push_back(listener);
+      merged.push_back({listener});
       continue;
     }
-    if (known->only_names == listener.only_names) continue;
-    warn("port " + std::to_string(listener.address.port) + ": names that are allowed on some of its addresses only");
-    if (auto names = allowed_by_both(known->only_names, listener.only_names))
-      known->only_names = std::move(*names);
+    std::vector<std::string>& names = known->listener.only_names;
+    if (names == listener.only_names) continue;
+    known->differs = true;
+    if (auto both = allowed_by_both(names, listener.only_names))
+      names = std::move(*both);
     else
-      closed.insert(known->address);
+      known->is_closed = true;
   }
-  std::erase_if(merged, [&](const Listener& listener) {
-    return !listener.only_names.empty() && closed.contains(listener.address);
-  });
   return merged;
 }
 

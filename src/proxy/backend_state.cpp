@@ -122,6 +122,7 @@ EngineStats::PerBackend BackendState::stats(Clock::SteadyTime now) const {
   stats.bytes_to_client = bytes_to_client;
   stats.health_checks = health_checks;
   stats.health_check_failures = health_check_failures;
+  stats.health_checks_left_out = health_checks_left_out;
   stats.ejections = ejections;
   const std::lock_guard lock(mutex_);
   for (const auto& endpoint : endpoints_)

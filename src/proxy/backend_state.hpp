@@ -63,6 +63,7 @@ class BackendState {
   Counter bytes_to_client = 0;
   Counter health_checks = 0;
   Counter health_check_failures = 0;
+  Counter health_checks_left_out = 0;
   Counter ejections = 0;
 
   using Candidates = std::vector<std::shared_ptr<EndpointState>>;

@@ -78,17 +78,17 @@ class SignalsBlocked {
 
 }  // namespace
 
-CrewMember::CrewMember(const asio::any_io_executor& home, const EngineOptions& options,
+CrewMember::CrewMember(const asio::any_io_executor& home, const EngineOptions& options, const TcpOptions& tcp,
                        std::shared_ptr<SharedState> shared, bool has_thread) {
   if (!has_thread) {
-    worker = std::make_shared<Worker>(home, options, std::move(shared));
+    worker = std::make_shared<Worker>(home, options, tcp, std::move(shared));
     worker->may_splice = is_sigpipe_ignored();
     return;
   }
   io_ = std::make_unique<asio::io_context>(1);
   work_.emplace(io_->get_executor());
   const asio::any_io_executor here = io_->get_executor();
-  worker = std::make_shared<Worker>(here, adapted(options, home, here), std::move(shared));
+  worker = std::make_shared<Worker>(here, adapted(options, home, here), tcp, std::move(shared));
   worker->may_splice = true;
 }
 
@@ -125,8 +125,8 @@ void CrewMember::adopt(const RouteConfig& config, std::vector<std::shared_ptr<Ac
   }
 }
 
-void CrewMember::configure(const EngineSettings& settings) {
-  worker->configure(settings);
+void CrewMember::configure(const EngineSettings& settings, const TcpOptions& tcp) {
+  worker->configure(settings, tcp);
   for (const auto& acceptor : acceptors) acceptor->apply_settings();
 }
 
@@ -137,6 +137,10 @@ std::vector<ListeningSocket> CrewMember::sockets() const {
   for (const auto& relay : udp_relays)
     all.push_back({SocketKind::datagram, relay->listener().address, relay->descriptor()});
   return all;
+}
+
+void CrewMember::take_waiting() {
+  for (const auto& acceptor : acceptors) acceptor->take_waiting();
 }
 
 void CrewMember::close_listeners() {

@@ -27,7 +27,7 @@ class CrewMember {
 
  public:
   /// `home`: the engine's executor, where the embedder's callbacks run.
-  CrewMember(const boost::asio::any_io_executor& home, const EngineOptions& options,
+  CrewMember(const boost::asio::any_io_executor& home, const EngineOptions& options, const TcpOptions& tcp,
              std::shared_ptr<SharedState> shared, bool has_thread);
   /// Closes everything at once.
   ~CrewMember();
@@ -53,7 +53,8 @@ class CrewMember {
   /// Serves what `config` has: opened sockets that are new, those of before that are still there, under its rules.
   void adopt(const RouteConfig& config, std::vector<std::shared_ptr<Acceptor>> new_acceptors,
              std::vector<std::shared_ptr<UdpRelay>> new_udp_relays);
-  void configure(const EngineSettings& settings);
+  void configure(const EngineSettings& settings, const TcpOptions& tcp);
+  void take_waiting();
   void close_listeners();
   [[nodiscard]] std::vector<ListeningSocket> sockets() const;
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "proxy/sockets.hpp"
@@ -15,6 +16,12 @@ namespace {
 
 error_code last_error() noexcept {
   return {errno, boost::system::system_category()};
+}
+
+/// No descriptor, memory, local port or watch of epoll is left: the endpoint may be as well as ever.
+bool is_lack_of_ours(const error_code& ec) noexcept {
+  const int lacks[] = {EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL, ENOSPC};
+  return std::ranges::find(lacks, ec.value()) != std::end(lacks);
 }
 
 }  // namespace
@@ -50,10 +57,9 @@ void Dialer::dial(const std::shared_ptr<EndpointState>& endpoint) {
     return note_failure(endpoint, CloseReason::loop, "it is this proxy itself, or another one of this process");
   }
   Result<Socket> socket = open(endpoint->address);
-  if (!socket) return note_failure(endpoint, CloseReason::connect_failed, socket.error().message());
+  if (!socket) return note_error(endpoint, socket.error());
   auto attempt = std::make_unique<Attempt>(*this, std::move(*socket), endpoint);
-  if (const error_code ec = attempt->socket.watch(*attempt))
-    return note_failure(endpoint, CloseReason::connect_failed, ec.message());
+  if (const error_code ec = attempt->socket.watch(*attempt)) return note_error(endpoint, ec);
   Attempt& pending = *attempts_.emplace_back(std::move(attempt));
   pending.deadline = worker_.timers.after(backend_->connect_timeout, [weak = weak_self(), &pending] {
     if (const auto self = weak.lock()) self->on_timeout(pending);
@@ -92,8 +98,11 @@ void Dialer::Attempt::on_ready(Socket&) {
 }
 
 void Dialer::on_connected(Attempt& attempt) {
-  const error_code ec(attempt.socket.take_error(), boost::system::system_category());
-  if (ec) return give_up(attempt, CloseReason::connect_failed, ec.message());
+  // A connect that failed breaks the socket; the kernel is asked why, and only then.
+  if (attempt.socket.is_disturbed()) {
+    const error_code ec(attempt.socket.take_error(), boost::system::system_category());
+    if (ec) return give_up(attempt, CloseReason::connect_failed, ec.message());
+  }
   attempt.endpoint->on_success();
   finish({std::move(attempt.socket), std::move(attempt.endpoint), {}});
 }
@@ -113,10 +122,20 @@ void Dialer::give_up(Attempt& attempt, CloseReason reason, std::string_view caus
 }
 
 void Dialer::note_failure(const std::shared_ptr<EndpointState>& endpoint, CloseReason reason, std::string_view cause) {
+  if (endpoint->on_failure(backend_->ejection, worker_.timers.now())) ++state_->ejections;
+  count_failure(endpoint, reason, cause);
+}
+
+void Dialer::note_error(const std::shared_ptr<EndpointState>& endpoint, const error_code& ec) {
+  if (!is_lack_of_ours(ec)) return note_failure(endpoint, CloseReason::connect_failed, ec.message());
+  ++endpoint->failures;
+  count_failure(endpoint, CloseReason::connect_failed, ec.message());
+}
+
+void Dialer::count_failure(const std::shared_ptr<EndpointState>& endpoint, CloseReason reason, std::string_view cause) {
   ++worker_.counters.endpoint_failures;
   last_failure_ = reason;
   last_ = endpoint;
-  if (endpoint->on_failure(backend_->ejection, worker_.timers.now())) ++state_->ejections;
   if (!worker_.options.log.is_enabled()) return;
   worker_.options.log.debug("endpoint failed", {{"backend", backend_->name},
                                                 {"endpoint", endpoint->address.to_string()},

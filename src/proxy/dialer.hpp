@@ -65,6 +65,9 @@ class Dialer {
   void on_timeout(Attempt& attempt);
   void give_up(Attempt& attempt, CloseReason reason, std::string_view cause);
   void note_failure(const std::shared_ptr<EndpointState>& endpoint, CloseReason reason, std::string_view cause);
+  /// Of a system call: it may be no fault of the endpoint.
+  void note_error(const std::shared_ptr<EndpointState>& endpoint, const error_code& ec);
+  void count_failure(const std::shared_ptr<EndpointState>& endpoint, CloseReason reason, std::string_view cause);
   void finish(Outcome outcome);
   [[nodiscard]] std::weak_ptr<Dialer> weak_self() const;
 

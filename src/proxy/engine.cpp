@@ -26,7 +26,7 @@ struct Engine::Impl {
     if (has_threads && options.clock != &system_clock())
       throw std::invalid_argument("an engine with threads of its own needs the system's clock");
     for (std::size_t i = 0; i < std::max<std::size_t>(1, options.workers); ++i)
-      crew.push_back(std::make_unique<CrewMember>(executor, options, shared, has_threads));
+      crew.push_back(std::make_unique<CrewMember>(executor, options, tcp, shared, has_threads));
     // Checks run on one worker for all: an endpoint is not asked once by each.
     health = std::make_shared<HealthMonitor>(crew.front()->worker);
   }
@@ -166,30 +166,33 @@ struct Engine::Impl {
     return all;
   }
 
+  /// Nothing listens any more, for good.
   void close_listeners() {
+    is_draining = true;
+    prepared.reset();
     for (const auto& member : crew) member->call([&member] { member->close_listeners(); });
     bound.clear();
   }
 
-  /// Tells where the kernel does not allow what socket buffers are to be.
-  void report_buffers() const {
-    const auto report = [&](const char* buffer, int option, std::optional<std::size_t> asked) {
-      const std::size_t wanted = asked.value_or(kDefaultSocketBufferBytes);
-      const std::size_t granted = wanted == 0 ? 0 : granted_buffer_bytes(option, wanted);
-      if (granted >= wanted) return;
-      if (asked)
+  /// Tells where the kernel does not allow what socket buffers are to be, when that is news.
+  void report_buffers() {
+    const std::pair now{options.buffers, SocketBuffers{tcp.receive_buffer_bytes, tcp.send_buffer_bytes}};
+    if (std::exchange(reported_buffers, now) == now) return;
+    const auto report = [&](const char* buffer, const std::optional<std::size_t>& asked, std::size_t granted) {
+      if (asked && granted < *asked)
         options.log.warning("the kernel allows less than is configured for a socket buffer",
                             {{"buffer", buffer}, {"bytes", std::to_string(granted)}});
-      else
+      if (!asked && granted == 0)
         options.log.info("the kernel does not allow the usual bound of a socket buffer, so there is none",
-                         {{"buffer", buffer}, {"bytes", std::to_string(wanted)}});
+                         {{"buffer", buffer}, {"bytes", std::to_string(kDefaultSocketBufferBytes)}});
     };
-    report("receive", SO_RCVBUF, options.buffers.receive_bytes);
-    report("send", SO_SNDBUF, options.buffers.send_bytes);
+    report("receive", options.buffers.receive_bytes, tcp.receive_buffer_bytes);
+    report("send", options.buffers.send_bytes, tcp.send_buffer_bytes);
   }
 
   boost::asio::any_io_executor executor;
   EngineOptions options;
+  TcpOptions tcp = make_tcp_options(options);
   std::shared_ptr<SharedState> shared = std::make_shared<SharedState>();
   std::vector<std::unique_ptr<CrewMember>> crew;  ///< one, or as many as there are threads
   std::shared_ptr<HealthMonitor> health;
@@ -198,8 +201,10 @@ struct Engine::Impl {
   std::vector<BoundListener> bound;
   std::vector<Endpoint> other_listeners;
   std::optional<Prepared> prepared;
+  std::optional<std::pair<SocketBuffers, SocketBuffers>> reported_buffers;  ///< asked for, and granted
   bool is_started = false;
   bool is_draining = false;
+  bool is_stopping = false;
 };
 
 Engine::Engine(boost::asio::any_io_executor executor, EngineOptions options)
@@ -228,14 +233,16 @@ void Engine::replace(std::shared_ptr<const RouteTable> table) {
   } else {  // it drains: nothing listens any more, but what is open follows the table
     for (const auto& member : impl_->crew) member->run([worker = member->worker, table] { worker->set_table(table); });
   }
-  impl_->crew.front()->run([health = impl_->health, table] { health->set_table(table); });
+  if (!impl_->is_stopping)
+    impl_->crew.front()->run([health = impl_->health, table] { health->set_table(table); });
   impl_->shared->retain(table->config());
 }
 
 void Engine::configure(const EngineSettings& settings) {
   static_cast<EngineSettings&>(impl_->options) = settings;
+  impl_->tcp = make_tcp_options(settings);
   for (const auto& member : impl_->crew)
-    member->call([member = member.get(), &settings] { member->configure(settings); });
+    member->call([member = member.get(), &settings, &tcp = impl_->tcp] { member->configure(settings, tcp); });
   impl_->report_buffers();
 }
 
@@ -253,8 +260,12 @@ void Engine::set_source_clusters(SourceClusters clusters) {
 }
 
 void Engine::drain() {
-  impl_->is_draining = true;
-  impl_->prepared.reset();
+  try {
+    for (const auto& member : impl_->crew) member->call([&member] { member->take_waiting(); });
+  } catch (...) {  // of the embedder's functions
+    impl_->close_listeners();
+    throw;
+  }
   impl_->close_listeners();
 }
 
@@ -263,7 +274,10 @@ bool Engine::is_draining() const {
 }
 
 void Engine::stop(std::function<void()> done, std::optional<std::chrono::milliseconds> patience) {
-  drain();
+  impl_->close_listeners();
+  impl_->is_stopping = true;
+  // Nobody will be sent to an endpoint any more, and the event loop must come to its end.
+  impl_->crew.front()->run([health = impl_->health] { health->stop(); });
   // Threads of our own may still drain when the embedder's context has nothing else to do: it must not run out of work.
   const boost::asio::any_io_executor executor =
       boost::asio::prefer(impl_->executor, boost::asio::execution::outstanding_work.tracked);
@@ -308,6 +322,12 @@ const SourceClusters& Engine::source_clusters() const {
 }
 const EngineSettings& Engine::settings() const {
   return impl_->options;
+}
+SocketBuffers Engine::granted_buffers() const {
+  return {impl_->tcp.receive_buffer_bytes, impl_->tcp.send_buffer_bytes};
+}
+std::size_t Engine::worker_count() const {
+  return impl_->crew.size();
 }
 
 }  // namespace hcpnet::proxy

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/health_probe.hpp"
 
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <utility>
@@ -19,10 +21,18 @@ HealthProbe::HealthProbe(std::shared_ptr<Worker> worker, const HealthCheck& chec
     : worker_(std::move(worker)), check_(check), done_(std::move(done)), socket_(worker_->executor) {}
 
 void HealthProbe::start(const Endpoint& endpoint) {
+  const tcp::endpoint to = to_asio(endpoint);
+  error_code lack;
+  socket_.open(to.protocol(), lack);
+  if (!lack && socket_.native_handle() >= worker_->first_reserved_descriptor) lack = asio::error::no_descriptors;
+  if (lack) {
+    asio::post(worker_->executor, [self = shared_from_this()] { self->finish(std::nullopt); });
+    return;
+  }
   deadline_ = worker_->timers.after(check_.timeout, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->finish(false);
   });
-  socket_.async_connect(to_asio(endpoint), [self = shared_from_this()](const error_code& ec) {
+  socket_.async_connect(to, [self = shared_from_this()](const error_code& ec) {
     if (ec) return self->finish(false);
     self->on_connected();
   });
@@ -50,7 +60,7 @@ void HealthProbe::cancel() {
   finish(false);
 }
 
-void HealthProbe::finish(bool is_good) {
+void HealthProbe::finish(std::optional<bool> is_good) {
   worker_->timers.cancel(deadline_);
   // With RST: nothing of this connection is worth waiting for, and no port stays in TIME-WAIT.
   error_code ignored;

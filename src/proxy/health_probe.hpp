@@ -6,6 +6,7 @@
 #include <functional>
 #include <hcpnet/proxy/route_table.hpp>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "proxy/sockets.hpp"
@@ -18,9 +19,11 @@ namespace hcpnet::proxy {
 ///   connecting --connected, HealthCheck::Kind::tcp--> good
 ///   connecting --connected, tls--> asking --a ServerHello begins--> good
 ///   any --refused, another answer, timeout--> bad
+///
+/// Without a descriptor for it the question is not asked, and nothing is known.
 class HealthProbe : public std::enable_shared_from_this<HealthProbe> {
  public:
-  using Done = std::function<void(bool is_good)>;
+  using Done = std::function<void(std::optional<bool> is_good)>;  ///< never from within start(); absent: not asked
   HealthProbe(std::shared_ptr<Worker> worker, const HealthCheck& check, Done done);
   void start(const Endpoint& endpoint);
   /// Ends it; `done` is not called any more.
@@ -29,7 +32,7 @@ class HealthProbe : public std::enable_shared_from_this<HealthProbe> {
  private:
   void on_connected();
   void read();
-  void finish(bool is_good);
+  void finish(std::optional<bool> is_good);
 
   /// Record header, and type of the handshake message (RFC 8446 sections 5.1 and 4).
   static constexpr std::size_t kAnswerBytes = 6;

@@ -66,6 +66,7 @@ bool is_method_start(char c) noexcept {
 
 Result<HttpHost> HttpHostReader::read(ByteView received) {
   const std::string_view text = as_text(received).substr(0, limits_.max_bytes);
+  if (text.size() < scanned_) return make_error_code(Errc::malformed);  // fewer bytes than before
   if (!has_request_line_ && !text.empty() && !is_method_start(text[0]) && text[0] != '\r')
     return make_error_code(Errc::other_protocol);
   while (!has_end_) {

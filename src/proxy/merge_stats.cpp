@@ -30,6 +30,7 @@ constexpr std::uint64_t EngineStats::* kCounters[] = {
     &EngineStats::bytes_to_backend,
     &EngineStats::bytes_to_client,
     &EngineStats::buffers_in_use,
+    &EngineStats::pipes_refused,
     &EngineStats::udp_datagrams,
     &EngineStats::udp_dropped,
 };

@@ -14,6 +14,17 @@ void close_both(PipePool::Ends ends) noexcept {
   static_cast<void>(::close(ends.write));
 }
 
+/// Without ends where the kernel gives none, or one that is too small.
+PipePool::Ends make_pipe() noexcept {
+  int made[2];
+  if (::pipe2(made, O_NONBLOCK | O_CLOEXEC) != 0) return {};
+  const PipePool::Ends ends{made[0], made[1]};
+  static_cast<void>(::fcntl(ends.write, F_SETPIPE_SZ, PipePool::kPipeBytes));
+  if (::fcntl(ends.write, F_GETPIPE_SZ) >= PipePool::kLeastPipeBytes) return ends;
+  close_both(ends);
+  return {};
+}
+
 }  // namespace
 
 void PipePool::Pipe::release() noexcept {
@@ -31,21 +42,21 @@ void PipePool::rest() noexcept {
   is_resting_ = true;
 }
 
-PipePool::Pipe PipePool::borrow() {
-  if (lent_ >= kMaxPipes) return {};
+PipePool::Pipe PipePool::borrow(Clock::SteadyTime now) {
   Ends ends;
-  if (!spare_.empty()) {
+  if (!spare_.empty()) {  // these and those that are lent are never more than kMaxPipes
     ends = spare_.back();
     spare_.pop_back();
   } else {
-    int made[2];
-    if (::pipe2(made, O_NONBLOCK | O_CLOEXEC) != 0) return {};
-    ends = {made[0], made[1]};
-    if (std::max(ends.read, ends.write) >= first_reserved_) {
-      close_both(ends);
+    if (lent_ < kMaxPipes && now >= next_try_) {
+      ends = make_pipe();
+      if (std::max(ends.read, ends.write) >= first_reserved_) close_both(std::exchange(ends, {}));
+      if (ends.read < 0) next_try_ = now + kRetryAfter;
+    }
+    if (ends.read < 0) {
+      ++refused_;
       return {};
     }
-    static_cast<void>(::fcntl(ends.write, F_SETPIPE_SZ, kPipeBytes));
   }
   ++lent_;
   is_resting_ = false;

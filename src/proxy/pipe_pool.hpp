@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <hcpnet/clock.hpp>
 #include <utility>
 #include <vector>
 
@@ -10,11 +13,15 @@ namespace hcpnet::proxy {
 /// borrowed only while bytes are in it. One thread.
 class PipePool {
  public:
-  /// What is asked of the kernel; it may give less (pipe-user-pages-soft).
+  /// What is asked of the kernel; a user without privileges may get less (pipe-user-pages-soft).
   static constexpr int kPipeBytes = 1024 * 1024;
+  /// With less than a buffer holds, copying is cheaper: then there is none to be had.
+  static constexpr int kLeastPipeBytes = 64 * 1024;
   /// All together: what they may hold is bounded. Whoever gets none copies.
   static constexpr std::size_t kMaxPipes = 128;
   static constexpr std::size_t kMaxSparePipes = 16;
+  /// After the kernel had none to give, it is not asked before.
+  static constexpr std::chrono::seconds kRetryAfter{1};
 
   struct Ends {
     int read = -1;
@@ -57,11 +64,12 @@ class PipePool {
   PipePool(const PipePool&) = delete;
   PipePool& operator=(const PipePool&) = delete;
 
-  /// Empty when there is none to be had.
-  [[nodiscard]] Pipe borrow();
+  /// Empty when there is none to be had, which is counted.
+  [[nodiscard]] Pipe borrow(Clock::SteadyTime now);
   /// Closes the spare ones, and those that come back before the next is borrowed: there are no connections.
   void rest() noexcept;
   [[nodiscard]] std::size_t lent() const noexcept { return lent_; }
+  [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
 
  private:
   void take_back(Ends ends, bool is_empty) noexcept;
@@ -69,6 +77,8 @@ class PipePool {
   const int& first_reserved_;
   std::vector<Ends> spare_;
   std::size_t lent_ = 0;
+  std::uint64_t refused_ = 0;
+  Clock::SteadyTime next_try_ = Clock::SteadyTime::min();
   bool is_resting_ = false;
 };
 

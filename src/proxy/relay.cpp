@@ -40,6 +40,7 @@ void Relay::start(std::span<const std::uint8_t> received) {
   const auto keep = shared_from_this();
   to_backend_.pending = worker().buffers.borrow();
   keep_alive();
+  worker().young.add(*this);
   touch();
   if (idle_timeout_) arm_idle_timer();
   std::ranges::copy(received, to_backend_.pending.bytes().begin());
@@ -52,6 +53,11 @@ void Relay::start(std::span<const std::uint8_t> received) {
   for (Side* side : {&client_, &backend_}) {
     if (!is_closed_ && side->socket.is_readable()) side->socket.tell_again_later();
   }
+}
+
+/// The client's socket has it from its listener.
+void Relay::grow_up() noexcept {
+  set_keepalive(backend_.socket.descriptor(), worker().tcp.keepalive);
 }
 
 void Relay::on_ready(Socket& socket) {
@@ -102,7 +108,7 @@ bool Relay::copy_once(Direction& d) {
 }
 
 bool Relay::splice_once(Direction& d) {
-  d.pipe = worker().pipes.borrow();
+  d.pipe = worker().pipes.borrow(worker().timers.now());
   if (!d.pipe) return copy_once(d);
   const Socket::Transfer read = d.from.socket.splice_to(d.pipe.ends().write, largest_splice());
   if (read.count == 0) d.pipe.release();
@@ -218,6 +224,7 @@ void Relay::shut(CloseReason reason) {
   if (std::exchange(is_closed_, true)) return;
   const auto keep = shared_from_this();
   worker().timers.cancel(idle_timer_);
+  if (is_linked()) unlink();
   client_.socket.close();
   backend_.socket.close();
   to_backend_.pending.release();

@@ -24,7 +24,7 @@ namespace hcpnet::proxy {
 /// buffers of all of them would not stay in the processor's cache. Relaying has no deadline unless the backend has an
 /// idle_timeout: watches are silent for hours. TCP keepalive finds peers that vanished. Half-closed has none either,
 /// for the same reason.
-class Relay final : public Connection, public SocketUser {
+class Relay final : public Connection, public SocketUser, public YoungTunnel {
  public:
   using IdleTimeout = std::optional<std::chrono::milliseconds>;
   Relay(std::shared_ptr<Worker> worker, ConnectionRecord record, Socket client, Socket backend,
@@ -34,6 +34,7 @@ class Relay final : public Connection, public SocketUser {
   void start(std::span<const std::uint8_t> received);
   void close(CloseReason reason) override;
   void on_ready(Socket& socket) override;
+  void grow_up() noexcept override;
 
  private:
   struct Side {

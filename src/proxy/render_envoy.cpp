@@ -46,9 +46,10 @@ class EnvoyRenderer {
                 Diagnostics& warnings)
       : config_(config), options_(options), warnings_(warnings) {
     for (const auto& [address, cluster] : workers) workers_[cluster].insert(Cidr(address, address.is_v4() ? 32 : 128));
-    listeners_ = options.any_address
-                     ? merged_listeners(config.listeners, [this](const std::string& message) { warn(message); })
-                     : config.listeners;
+    if (options.any_address)
+      merge_listeners();
+    else
+      listeners_ = config.listeners;
     // Envoy's field for less, `max_client_hello_size`, is too new: one that does not know it would not start.
     if (options.settings.max_hello_bytes != kLargestHelloBytes)
       warn("another limit for a ClientHello than Envoy's 16 KiB");
@@ -58,7 +59,9 @@ class EnvoyRenderer {
     Json all = Json::array();
     for (const auto& [key, listener] : addresses()) {
       const auto& [address, port, protocol] = key;
-      all.push_back(protocol == Protocol::udp ? udp_listener(address, port) : tcp_listener(address, *listener));
+      Json json = protocol == Protocol::udp ? udp_listener(address, port) : tcp_listener(address, *listener);
+      // Envoy does not start with a TCP listener that leads nowhere.
+      if (protocol == Protocol::udp || !json["filter_chains"].empty()) all.push_back(std::move(json));
     }
     if (options_.observe_port) all.push_back(observe_listener(*options_.observe_port));
     return all;
@@ -94,6 +97,27 @@ class EnvoyRenderer {
       all.emplace(Address{address, l.address.port, protocol_of(l.kind)}, &l);
     }
     return all;
+  }
+
+  /// Where addresses of a port allow different names, each that is known has chains of its own, and every other address
+  /// serves what the unspecified one is to, or what all of them allow.
+  void merge_listeners() {
+    for (MergedListener& merged : merged_listeners(config_.listeners)) {
+      if (merged.differs) part_addresses(merged);
+      if (merged.is_closed) closed_.insert(merged.listener.address);
+      listeners_.push_back(std::move(merged.listener));
+    }
+  }
+  void part_addresses(MergedListener& merged) {
+    for (const Listener& own : config_.listeners) {
+      if (own.address.port != merged.listener.address.port || own.kind == ListenerKind::udp) continue;
+      if (own.address.address.is_unspecified()) {
+        merged.listener.only_names = own.only_names;
+        merged.is_closed = false;
+      } else {
+        own_[merged.listener.address].push_back(&own);
+      }
+    }
   }
 
   void warn(const std::string& message, const char* code = "not-expressible") {
@@ -264,6 +288,27 @@ class EnvoyRenderer {
                                         {"typed_config", typed("filters.http.router.v3.Router", Json::object())}}})}});
   }
 
+  Json chains_of(const Listener& listener) {
+    if (listener.kind == ListenerKind::tls) return tls_chains(listener);
+    return listener.kind == ListenerKind::http ? http_chains(listener) : blind_chains(listener);
+  }
+
+  /// Envoy goes by the address that a client came to before anything else.
+  Json all_chains(const Listener& listener) {
+    Json all = closed_.contains(listener.address) ? Json::array() : chains_of(listener);
+    const auto own = own_.find(listener.address);
+    if (own == own_.end()) return all;
+    for (const Listener* one : own->second) {
+      const IpAddress& address = one->address.address;
+      for (Json& chain : chains_of(*one)) {
+        chain["filter_chain_match"]["prefix_ranges"] = Json::array({prefix(Cidr(address, address.is_v4() ? 32 : 128))});
+        chain["name"] = chain["name"].get<std::string>() + '-' + address.to_string();
+        all.push_back(std::move(chain));
+      }
+    }
+    return all;
+  }
+
   Json tcp_listener(const std::string& address, const Listener& listener) {
     const std::uint16_t port = listener.address.port;
     Json json = {{"name", address + '-' + std::to_string(port)},
@@ -277,10 +322,8 @@ class EnvoyRenderer {
                         {"typed_config", typed("filters.listener.tls_inspector.v3.TlsInspector", Json::object())}}});
       json["listener_filters_timeout"] = seconds(options_.settings.inspect_timeout);
       json["continue_on_listener_filters_timeout"] = false;
-      json["filter_chains"] = tls_chains(listener);
-    } else {
-      json["filter_chains"] = listener.kind == ListenerKind::http ? http_chains(listener) : blind_chains(listener);
     }
+    json["filter_chains"] = all_chains(listener);
     if (!listener.trusted_proxies.empty())
       warn("port " + std::to_string(port) + ": headers of the PROXY protocol from some clients only");
     if (!listener.interface.empty()) warn("port " + std::to_string(port) + ": accepting on one network interface only");
@@ -371,6 +414,8 @@ class EnvoyRenderer {
 
   const RouteConfig& config_;
   std::vector<Listener> listeners_;
+  std::map<Endpoint, std::vector<const Listener*>> own_;  ///< of a merged listener, where they differ
+  std::set<Endpoint> closed_;                             ///< merged listeners without a name that all allow
   const EnvoyOptions& options_;
   Diagnostics& warnings_;
   std::map<std::string, std::set<Cidr>> workers_;

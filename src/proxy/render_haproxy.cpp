@@ -70,9 +70,10 @@ class HaproxyRenderer {
                   Diagnostics& warnings)
       : config_(config), options_(options), warnings_(warnings) {
     for (const auto& [address, cluster] : workers) workers_[cluster].insert(Cidr(address, address.is_v4() ? 32 : 128));
-    listeners_ = options.any_address
-                     ? merged_listeners(config.listeners, [this](const std::string& message) { warn(message); })
-                     : config.listeners;
+    if (options.any_address)
+      merge_listeners();
+    else
+      listeners_ = config.listeners;
   }
 
   std::vector<RenderedFile> render() {
@@ -91,6 +92,15 @@ class HaproxyRenderer {
   }
 
  private:
+  void merge_listeners() {
+    for (MergedListener& merged : merged_listeners(config_.listeners)) {
+      if (merged.differs)
+        warn("port " + std::to_string(merged.listener.address.port) +
+             ": names that are allowed on some of its addresses only");
+      if (!merged.is_closed) listeners_.push_back(std::move(merged.listener));
+    }
+  }
+
   void warn(std::string message, const char* code = "not-expressible") {
     if (!warned_.insert(message).second) return;
     Diagnostic d;

@@ -185,6 +185,10 @@ class Compiler {
       }
       check_dial_addresses(listener, path);
       if (listener.only_names.empty()) continue;
+      if (listener.kind == ListenerKind::udp) {
+        problem(path + "/only_names", "names-without-tls", "datagrams name no server: the list would restrict nobody");
+        continue;
+      }
       AllowList& list = out_.allow_lists.emplace_back();
       list.listener = listener.address;
       list.scope = kFirstAllowListScope + static_cast<std::uint32_t>(i);

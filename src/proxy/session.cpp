@@ -202,7 +202,7 @@ bool Session::send_proxy_header(Socket& backend) {
 }
 
 void Session::become_relay(Socket backend) {
-  set_tcp_options(backend.descriptor(), worker().tcp);
+  set_no_delay(backend.descriptor());  // and keepalive once it has lasted for a second
   if (!send_proxy_header(backend)) return fail_backend(CloseReason::connect_failed);
   const auto keep = shared_from_this();
   worker().timers.cancel(deadline_);

@@ -24,6 +24,28 @@ void set_option(int socket, int level, int name, int value) noexcept {
   static_cast<void>(::setsockopt(socket, level, name, &value, sizeof value));
 }
 
+/// How much of `wanted` bytes the kernel allows for a socket's buffer: SO_RCVBUF or SO_SNDBUF. 0 where no socket can be
+/// made to find out.
+std::size_t granted_buffer_bytes(int option, std::size_t wanted) {
+  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
+  if (!probe.is_open()) return 0;
+  const int value = socket_buffer_option(wanted);
+  set_option(probe.get(), SOL_SOCKET, option, value);
+  int doubled = 0;
+  socklen_t size = sizeof doubled;
+  if (::getsockopt(probe.get(), SOL_SOCKET, option, &doubled, &size) != 0 || doubled / 2 >= value) return wanted;
+  return wanted - 2 * static_cast<std::size_t>(value - doubled / 2);
+}
+
+/// The bound of one buffer of a socket; `asked` as in SocketBuffers.
+std::size_t buffer_bound(int option, const std::optional<std::size_t>& asked) {
+  const std::size_t wanted = asked.value_or(kDefaultSocketBufferBytes);
+  if (wanted == 0) return 0;
+  const std::size_t granted = granted_buffer_bytes(option, wanted);
+  if (!asked) return granted == wanted ? wanted : 0;
+  return granted == 0 ? wanted : granted;
+}
+
 }  // namespace
 
 tcp::endpoint to_asio(const Endpoint& endpoint) {
@@ -38,25 +60,9 @@ Endpoint from_asio(const tcp::endpoint& endpoint) {
   return {Ipv6(v6.to_bytes()), endpoint.port()};
 }
 
-std::size_t granted_buffer_bytes(int option, std::size_t wanted) {
-  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
-  if (!probe.is_open()) return 0;
-  const int value = socket_buffer_option(wanted);
-  set_option(probe.get(), SOL_SOCKET, option, value);
-  int doubled = 0;
-  socklen_t size = sizeof doubled;
-  if (::getsockopt(probe.get(), SOL_SOCKET, option, &doubled, &size) != 0 || doubled / 2 >= value) return wanted;
-  return wanted - 2 * static_cast<std::size_t>(value - doubled / 2);
-}
-
 TcpOptions make_tcp_options(const EngineSettings& settings) {
-  const auto bound = [](int option, const std::optional<std::size_t>& asked) {
-    if (asked) return *asked;
-    const bool is_allowed = granted_buffer_bytes(option, kDefaultSocketBufferBytes) == kDefaultSocketBufferBytes;
-    return is_allowed ? kDefaultSocketBufferBytes : std::size_t{0};
-  };
-  return {settings.keepalive, bound(SO_RCVBUF, settings.buffers.receive_bytes),
-          bound(SO_SNDBUF, settings.buffers.send_bytes)};
+  return {settings.keepalive, buffer_bound(SO_RCVBUF, settings.buffers.receive_bytes),
+          buffer_bound(SO_SNDBUF, settings.buffers.send_bytes)};
 }
 
 void bound_buffers(int socket, const TcpOptions& options) noexcept {
@@ -70,7 +76,8 @@ void bound_buffers(int socket, const TcpOptions& options) noexcept {
 }
 
 void set_listening_options(int socket, const TcpOptions& options) noexcept {
-  set_tcp_options(socket, options);
+  set_no_delay(socket);
+  set_keepalive(socket, options.keepalive);
   if (options.receive_buffer_bytes > 0)
     set_option(socket, SOL_SOCKET, SO_RCVBUF, socket_buffer_option(options.receive_buffer_bytes));
   if (options.send_buffer_bytes > 0)
@@ -83,12 +90,15 @@ void set_listening_options(int socket, const TcpOptions& options) noexcept {
 #endif
 }
 
-void set_tcp_options(int socket, const TcpOptions& options) noexcept {
+void set_no_delay(int socket) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+}
+
+void set_keepalive(int socket, const TcpKeepalive& keepalive) noexcept {
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(options.keepalive.idle.count()));
-  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(options.keepalive.interval.count()));
-  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, options.keepalive.probes);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(keepalive.idle.count()));
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(keepalive.interval.count()));
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, keepalive.probes);
 }
 
 error_code share_port(int socket) noexcept {

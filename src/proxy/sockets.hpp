@@ -18,20 +18,18 @@ using asio::ip::tcp;
 /// What the sockets of tunnels are set to.
 struct TcpOptions {
   TcpKeepalive keepalive;
-  std::size_t receive_buffer_bytes = 0;  ///< as in SocketBuffers; 0: no bound
+  std::size_t receive_buffer_bytes = 0;  ///< as in SocketBuffers, as far as the kernel allows it; 0: no bound
   std::size_t send_buffer_bytes = 0;
 };
-/// As the settings say and the kernel allows.
+/// As the settings say and the kernel allows, which it is asked here.
 [[nodiscard]] TcpOptions make_tcp_options(const EngineSettings& settings);
-/// How much of `wanted` bytes the kernel allows for a socket's buffer: SO_RCVBUF or SO_SNDBUF. 0 where no socket can be
-/// made to find out.
-[[nodiscard]] std::size_t granted_buffer_bytes(int option, std::size_t wanted);
 
-/// TCP_NODELAY and keepalive. A socket whose peer is gone already refuses some of it; its next read reports that.
-void set_tcp_options(int socket, const TcpOptions& options) noexcept;
+/// TCP_NODELAY. A socket whose peer is gone already refuses it, and what follows; its next read reports that.
+void set_no_delay(int socket) noexcept;
+void set_keepalive(int socket, const TcpKeepalive& keepalive) noexcept;
 /// Bounds the buffers of a connected socket.
 void bound_buffers(int socket, const TcpOptions& options) noexcept;
-/// Both, for all that a listening socket accepts from now on, whatever was set before.
+/// All of it, for all that a listening socket accepts from now on, whatever was set before.
 void set_listening_options(int socket, const TcpOptions& options) noexcept;
 
 /// Other sockets may be bound to the same address and port, and the kernel shares connections out among them

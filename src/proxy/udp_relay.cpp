@@ -142,12 +142,12 @@ UdpFlow::UdpFlow(std::shared_ptr<Worker> worker, ConnectionRecord record, std::w
 void UdpFlow::start() {
   last_activity_ = worker().timers.now();
   arm_idle_timer();
-  if (backend_->is_unserved) return close(CloseReason::no_endpoint);
+  if (backend_->is_unserved) return fail_backend(CloseReason::no_endpoint);
   if (!backend_->endpoints.empty()) return connect(backend_->endpoints);
   worker().names->resolve(backend_->host, backend_->port, [self = self()](const Result<Resolution>& answer) {
     if (self->is_closed_) return;
     if (answer) return self->connect(answer->endpoints);
-    self->close(CloseReason::resolve_failed);
+    self->fail_backend(CloseReason::resolve_failed);
   });
 }
 
@@ -160,19 +160,25 @@ void UdpFlow::connect(std::span<const Endpoint> endpoints) {
   ++record_.endpoint->active;
   error_code ec;
   const udp::endpoint to = to_udp(record_.endpoint->address);
-  if (worker().is_own_address(record_.endpoint->address)) return close(CloseReason::loop);
+  if (worker().is_own_address(record_.endpoint->address)) {
+    ++worker().counters.loops_refused;
+    return fail(CloseReason::loop);
+  }
   socket_.open(to.protocol(), ec);
   if (!ec && socket_.native_handle() >= worker().first_reserved_descriptor) ec = asio::error::no_descriptors;
   if (!ec) socket_.non_blocking(true, ec);
   if (!ec) socket_.connect(to, ec);
-  if (ec) return fail();
+  if (ec) return fail(CloseReason::connect_failed);
   is_connected_ = true;
   receive();
   if (!first_.empty()) forward(std::exchange(first_, {}));
 }
 
 void UdpFlow::forward(std::span<const std::uint8_t> datagram) {
-  if (is_closed_) return;
+  if (is_closed_) {
+    ++worker().counters.udp_dropped;
+    return;
+  }
   if (!is_connected_) {
     if (first_.empty())
       first_.assign(datagram.begin(), datagram.end());
@@ -183,11 +189,11 @@ void UdpFlow::forward(std::span<const std::uint8_t> datagram) {
   last_activity_ = worker().timers.now();
   error_code ec;
   const std::size_t count = socket_.send(asio::buffer(datagram.data(), datagram.size()), 0, ec);
-  if (ec == asio::error::would_block) {
+  if (ec) {
     ++worker().counters.udp_dropped;
+    if (ec != asio::error::would_block) fail(CloseReason::connect_failed);
     return;
   }
-  if (ec) return fail();
   ++worker().counters.udp_datagrams;
   record_.bytes_to_backend += count;
   worker().counters.bytes_to_backend += count;
@@ -208,7 +214,7 @@ void UdpFlow::on_readable() {
     const auto buffer = relay->buffer();
     const std::size_t count = socket_.receive(asio::buffer(buffer.data(), buffer.size()), 0, ec);
     if (ec == asio::error::would_block) break;
-    if (ec) return fail();
+    if (ec) return fail(CloseReason::connect_failed);
     last_activity_ = worker().timers.now();
     relay->send_to_client(client_, buffer.first(count));
     record_.bytes_to_client += count;
@@ -218,11 +224,17 @@ void UdpFlow::on_readable() {
   receive();
 }
 
-/// The endpoint has nobody on that port: the client's next datagram begins anew, maybe at another one.
-void UdpFlow::fail() {
+/// The endpoint has nobody on that port, say: the client's next datagram begins anew, maybe at another one.
+void UdpFlow::fail(CloseReason reason) {
   ++worker().counters.endpoint_failures;
   ++record_.endpoint->failures;
-  close(CloseReason::connect_failed);
+  fail_backend(reason);
+}
+
+void UdpFlow::fail_backend(CloseReason reason) {
+  ++worker().counters.connect_failures;
+  ++record_.backend->connect_failures;
+  close(reason);
 }
 
 void UdpFlow::arm_idle_timer() {  // re-armed only when it fires, never per datagram
@@ -239,6 +251,7 @@ void UdpFlow::close(CloseReason reason) {
   if (std::exchange(is_closed_, true)) return;
   const auto keep = shared_from_this();
   worker().timers.cancel(idle_timer_);
+  if (!first_.empty()) ++worker().counters.udp_dropped;
   error_code ignored;
   socket_.close(ignored);
   if (const auto relay = relay_.lock()) relay->remove(client_);

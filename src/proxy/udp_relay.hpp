@@ -73,7 +73,8 @@ class UdpFlow final : public Connection {
   void receive();
   void on_readable();
   void arm_idle_timer();
-  void fail();
+  void fail(CloseReason reason);
+  void fail_backend(CloseReason reason);
 
   std::weak_ptr<UdpRelay> relay_;
   udp::endpoint client_;

@@ -27,22 +27,24 @@ Resolve make_default_resolve(const asio::any_io_executor& executor, Clock& clock
 
 }  // namespace
 
-Worker::Worker(asio::any_io_executor executor_, EngineOptions options_, std::shared_ptr<SharedState> shared_)
+Worker::Worker(asio::any_io_executor executor_, EngineOptions options_, const TcpOptions& tcp_,
+               std::shared_ptr<SharedState> shared_)
     : executor(std::move(executor_)),
       options(std::move(options_)),
-      tcp(make_tcp_options(options)),
+      tcp(tcp_),
       first_reserved_descriptor(first_reserved(options.reserved_descriptors)),
       shared(std::move(shared_)),
       timers(executor, *options.clock),
       poller(executor),
       pipes(first_reserved_descriptor),
+      young(timers),
       names(std::make_shared<NameCache>(
           options.resolve ? options.resolve : make_default_resolve(executor, *options.clock), timers,
           options.resolve_cache_time)) {}
 
-void Worker::configure(const EngineSettings& settings) {
+void Worker::configure(const EngineSettings& settings, const TcpOptions& made_of_them) {
   static_cast<EngineSettings&>(options) = settings;
-  tcp = make_tcp_options(settings);
+  tcp = made_of_them;
   first_reserved_descriptor = first_reserved(settings.reserved_descriptors);
 }
 
@@ -109,6 +111,7 @@ void Worker::remove(Connection& connection) {
 EngineStats Worker::stats() const {
   EngineStats stats = counters;
   stats.buffers_in_use = buffers.lent() + pipes.lent();
+  stats.pipes_refused = pipes.refused();
   stats.resolve_failures = names->failures();
   stats.stale_answers = names->stale_answers();
   for (std::size_t i = 0; i < decisions.size(); ++i) {
@@ -134,6 +137,7 @@ void Worker::drain(std::function<void()> done, std::chrono::milliseconds patienc
 
 void Worker::finish_drain() {
   timers.cancel(drain_timer_);
+  young.rest();
   for (auto& done : std::exchange(drained_, {})) {
     if (done) asio::post(executor, std::move(done));
   }

@@ -20,6 +20,7 @@
 #include "proxy/poller.hpp"
 #include "proxy/shared_state.hpp"
 #include "proxy/sockets.hpp"
+#include "proxy/young_tunnels.hpp"
 #include "runtime/timer_queue.hpp"
 
 namespace hcpnet::proxy {
@@ -30,7 +31,8 @@ class Connection;
 /// so that handlers which run after the engine's end still find it.
 class Worker : public std::enable_shared_from_this<Worker> {
  public:
-  Worker(boost::asio::any_io_executor executor, EngineOptions options, std::shared_ptr<SharedState> shared);
+  Worker(boost::asio::any_io_executor executor, EngineOptions options, const TcpOptions& tcp,
+         std::shared_ptr<SharedState> shared);
 
   const boost::asio::any_io_executor executor;
   EngineOptions options;  ///< of which configure() changes the settings
@@ -42,6 +44,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   BufferPool buffers;
   PipePool pipes;
   BulkMeter bulk;
+  YoungTunnels young;
   /// Writing by splice(2) to a peer that is gone raises SIGPIPE: only where that does nothing.
   bool may_splice = false;
   std::shared_ptr<NameCache> names;
@@ -51,7 +54,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
   std::shared_ptr<const SourceClusters> source_clusters = std::make_shared<const SourceClusters>();
   std::minstd_rand random{std::random_device{}()};
 
-  void configure(const EngineSettings& settings);
+  /// `made_of_them`: what the kernel allows is asked once for all workers.
+  void configure(const EngineSettings& settings, const TcpOptions& made_of_them);
   [[nodiscard]] const std::shared_ptr<const RouteTable>& table() const noexcept { return table_; }
   void set_table(std::shared_ptr<const RouteTable> table);
   [[nodiscard]] const std::shared_ptr<BackendState>& backend(const std::string& name);

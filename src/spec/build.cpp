@@ -166,6 +166,7 @@ ValidProxyPolicy build_policy(const SpecSet::Object<ProxyPolicy>* object) {
     auto& list = valid.allowed_names.emplace_back();
     list.port = allowed.port;
     if (allowed.address) list.address = parse_ip_address(*allowed.address)->unmapped();
+    list.side = allowed.side;
     for (const std::string& name : allowed.names) list.names.push_back(lower(name));
   }
   valid.backends = policy->backends;

@@ -134,6 +134,7 @@ void describe_dns_spec(Fields& fields, DNSPolicy& policy) {
 
 constexpr std::string_view kBalances[] = {"RoundRobin", "LeastConnections", "RandomOfTwo"};
 constexpr std::string_view kCheckKinds[] = {"TCP", "TLS"};
+constexpr std::string_view kSides[] = {"vlan", "pod"};
 constexpr std::string_view kListenerKinds[] = {"TLS", "HTTP", "TCP"};
 constexpr std::string_view kProxyHeaders[] = {"V1", "V2"};
 constexpr std::string_view kAccessLogs[] = {"text", "json"};
@@ -148,6 +149,7 @@ void describe_proxy_limits(Fields& fields, ProxyPolicy& policy) {
   fields.objects("allowedNames", {}, policy.allowed_names, [](Fields& f, ProxyPolicy::AllowedNames& allowed) {
     f.integer("port", Need::required, kPort, allowed.port);
     f.text("address", Format::ip_address, allowed.address);
+    f.choice("side", Need::optional, kSides, allowed.side);
     f.texts("names", {Need::required, 1}, Format::host_or_wildcard, allowed.names);
   });
   fields.integer("maxHelloBytes", Need::optional, kHelloBytes, policy.max_hello_bytes);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <hcpnet/proxy/engine_settings.hpp>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "spec/format.hpp"
@@ -171,12 +172,17 @@ std::optional<IpAddress> address_of(const ProxyPolicy::AllowedNames& allowed) {
 }
 
 void check_allowed_names(Subject& subject, const ProxyPolicy& policy) {
-  std::map<std::pair<std::uint16_t, std::optional<IpAddress>>, std::size_t> lists;
+  std::map<std::tuple<std::uint16_t, std::optional<IpAddress>, std::optional<ProxyPolicy::Side>>, std::size_t> lists;
   for (std::size_t i = 0; i < policy.allowed_names.size(); ++i) {
     const ProxyPolicy::AllowedNames& allowed = policy.allowed_names[i];
     const std::string pointer = at("allowedNames", i, "port");
-    if (!subject.is_good(pointer) || !subject.is_good(at("allowedNames", i, "address"))) continue;
-    const auto [first, is_new] = lists.emplace(std::pair(allowed.port, address_of(allowed)), i);
+    if (!subject.is_good(pointer) || !subject.is_good(at("allowedNames", i, "address")) ||
+        !subject.is_good(at("allowedNames", i, "side")))
+      continue;
+    if (allowed.address && allowed.side)
+      subject.error(code::bad_combination, at("allowedNames", i, "side"), "an address says on which side it is",
+                    "address or side");
+    const auto [first, is_new] = lists.emplace(std::tuple(allowed.port, address_of(allowed), allowed.side), i);
     if (!is_new) {
       subject.error(code::duplicate_name, pointer, "list " + std::to_string(first->second) + " is for this listener");
       continue;

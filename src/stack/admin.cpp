@@ -188,18 +188,20 @@ HttpResponse proxies_page(Stack::Impl& stack, const char* key, Describe describe
   return json_response({{"proxies", std::move(all)}});
 }
 
+Json config_dump(const proxy::Engine& engine) {
+  Json config = to_json(engine.table()->config());
+  config["settings"] = to_json(engine.settings(), engine.granted_buffers());
+  config["settings"]["workers"] = engine.worker_count();
+  return config;
+}
+
 std::optional<HttpResponse> proxy_page(Stack::Impl& stack, const std::string& path) {
   if (path == "/stats") return proxies_page(stack, "stats", [](const auto& e) { return to_json(e.stats()); });
   if (path == "/clusters")
     return proxies_page(stack, "clusters", [](const auto& e) { return clusters_to_json(e.stats()); });
   if (path == "/listeners")
     return proxies_page(stack, "listeners", [](const auto& e) { return listeners_to_json(e.stats(), e.listeners()); });
-  if (path == "/config_dump")
-    return proxies_page(stack, "config", [](const auto& e) {
-      Json config = to_json(e.table()->config());
-      config["settings"] = to_json(e.settings());
-      return config;
-    });
+  if (path == "/config_dump") return proxies_page(stack, "config", config_dump);
   return std::nullopt;
 }
 

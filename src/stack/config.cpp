@@ -155,6 +155,12 @@ void map_vms_to_clusters(const Inputs& in, StackConfig& out) {
 }  // namespace
 }  // namespace derive
 
+Surroundings unknown_place() {
+  Surroundings surroundings;
+  surroundings.is_place_unknown = true;
+  return surroundings;
+}
+
 Result<StackConfig, Diagnostics> make_stack_config(const spec::ValidSet& set, const spec::Observed& observed,
                                                    const Surroundings& surroundings) {
   const derive::Inputs in{set, observed, surroundings};

@@ -7,6 +7,7 @@
 
 #include "dns/random_source.hpp"
 #include "dns/siphash.hpp"
+#include "stack/derive.hpp"
 
 namespace hcpnet {
 namespace {
@@ -19,6 +20,12 @@ bool are_equal(const std::vector<spec::SourceText>& a, const std::vector<spec::S
 /// But for files of records.
 bool are_equal(const SourceFiles& a, const SourceFiles& b) {
   return are_equal(a.specs, b.specs) && are_equal(a.observed, b.observed) && are_equal(a.endpoints, b.endpoints);
+}
+
+/// Objects may change their places in the files.
+template <class Servers>
+void sort_by_owner(Servers& servers) {
+  std::ranges::stable_sort(servers, {}, [](const auto& server) -> const std::string& { return server.owner; });
 }
 
 Result<std::shared_ptr<SourceFiles>, Diagnostics> read_files(const LoadRequest& request) {
@@ -98,10 +105,20 @@ Result<StackConfig, Diagnostics> make_served_config(const CheckedFiles& checked,
     config->proxies_by_dns.clear();
   }
   if (!serve.proxy) config->proxies.clear();
-  // Objects may change their places in the files.
-  std::ranges::stable_sort(config->dns, {}, &DnsServerConfig::owner);
-  std::ranges::stable_sort(config->proxies, {}, &ProxyServerConfig::owner);
+  sort_by_owner(config->dns);
+  sort_by_owner(config->proxies);
   return config;
+}
+
+Result<std::vector<ProxyServerConfig>, Diagnostics> make_served_proxies(const CheckedFiles& checked,
+                                                                        const ServedParts& serve,
+                                                                        const Surroundings& surroundings) {
+  StackConfig config;
+  Diagnostics problems;
+  if (serve.proxy) derive::proxy_config({checked.set, checked.observed, surroundings}, config, problems);
+  if (problems.has_errors()) return problems;
+  sort_by_owner(config.proxies);
+  return std::move(config.proxies);
 }
 
 LoadOutcome load_set(const LoadRequest& request) {

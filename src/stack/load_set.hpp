@@ -49,5 +49,9 @@ struct LoadOutcome {
 /// The configuration of what this process serves.
 [[nodiscard]] Result<StackConfig, Diagnostics> make_served_config(const CheckedFiles& checked, const ServedParts& serve,
                                                                   const Surroundings& surroundings);
+/// The proxies of it alone, in the same order, where nothing but the endpoints of `surroundings` has changed since.
+[[nodiscard]] Result<std::vector<ProxyServerConfig>, Diagnostics> make_served_proxies(const CheckedFiles& checked,
+                                                                                      const ServedParts& serve,
+                                                                                      const Surroundings& surroundings);
 
 }  // namespace hcpnet

@@ -82,8 +82,17 @@ bool sees_names(proxy::ListenerKind kind) {
   return kind == proxy::ListenerKind::tls || kind == proxy::ListenerKind::http;
 }
 
-/// What a policy says of every backend, and of this one.
-void refine(proxy::Backend& backend, const spec::ValidProxyPolicy& policy) {
+/// A check has to be one that a healthy backend passes: without TLS it gives no ServerHello, over UDP it takes no
+/// connection.
+std::optional<proxy::HealthCheck> health_check_of(const spec::ValidProxyPolicy& policy, proxy::ListenerKind kind) {
+  if (!policy.health_check || kind == proxy::ListenerKind::udp) return std::nullopt;
+  proxy::HealthCheck check = health_check(*policy.health_check);
+  if (kind != proxy::ListenerKind::tls) check.kind = proxy::HealthCheck::Kind::tcp;
+  return check;
+}
+
+/// What a policy says of every backend, and of this one, which `kind` of listener leads to.
+void refine(proxy::Backend& backend, proxy::ListenerKind kind, const spec::ValidProxyPolicy& policy) {
   backend.idle_timeout = policy.idle_timeout;
   const auto own = std::ranges::find(policy.backends, backend.name, &spec::ProxyPolicy::Backend::name);
   if (own != policy.backends.end() && own->idle_timeout) {
@@ -93,7 +102,7 @@ void refine(proxy::Backend& backend, const spec::ValidProxyPolicy& policy) {
   backend.balance = balance_of(policy.balance);
   backend.max_connections = policy.max_connections_per_backend;
   backend.ejection = {policy.ejection_failures, policy.ejection_duration};
-  if (policy.health_check) backend.health_check = health_check(*policy.health_check);
+  backend.health_check = health_check_of(policy, kind);
   if (policy.send_proxy_header &&
       std::ranges::find(policy.proxy_header_to, backend.name) != policy.proxy_header_to.end())
     backend.proxy_header = *policy.send_proxy_header == spec::ProxyPolicy::ProxyHeader::v1
@@ -101,30 +110,37 @@ void refine(proxy::Backend& backend, const spec::ValidProxyPolicy& policy) {
                                : proxy::ProxyHeaderVersion::v2;
 }
 
-bool is_for(const spec::ValidProxyPolicy::AllowedNames& allowed, const Endpoint& listener) {
-  return allowed.port == listener.port && (!allowed.address || *allowed.address == listener.address);
+using spec::ProxyPolicy;
+
+/// All addresses but the server's own are on the management side.
+ProxyPolicy::Side side_of(const IpAddress& address, Ipv4 server_ip) {
+  return address == IpAddress(server_ip) ? ProxyPolicy::Side::vlan : ProxyPolicy::Side::pod;
 }
 
-/// A list for the address goes before one for the port.
-std::vector<std::string> names_of(const Endpoint& listener, const spec::ValidProxyPolicy& policy) {
-  std::vector<std::string> names;
-  for (const spec::ValidProxyPolicy::AllowedNames& allowed : policy.allowed_names) {
-    if (!is_for(allowed, listener)) continue;
-    if (allowed.address) return allowed.names;
-    names = allowed.names;
-  }
-  return names;
+bool is_for(const spec::ValidProxyPolicy::AllowedNames& allowed, const Endpoint& listener, Ipv4 server_ip) {
+  return allowed.port == listener.port && (!allowed.address || *allowed.address == listener.address) &&
+         (!allowed.side || *allowed.side == side_of(listener.address, server_ip));
+}
+
+/// A list for the address goes before one for the side, and that before one for the port.
+std::vector<std::string> names_of(const Endpoint& listener, Ipv4 server_ip, const spec::ValidProxyPolicy& policy) {
+  const spec::ValidProxyPolicy::AllowedNames* closest = nullptr;
+  const auto closeness = [](const auto& allowed) { return allowed.address ? 2 : allowed.side ? 1 : 0; };
+  for (const spec::ValidProxyPolicy::AllowedNames& allowed : policy.allowed_names)
+    if (is_for(allowed, listener, server_ip) && (closest == nullptr || closeness(allowed) > closeness(*closest)))
+      closest = &allowed;
+  return closest == nullptr ? std::vector<std::string>() : closest->names;
 }
 
 /// What a policy says of every listener.
-proxy::Listener make_listener(const IpAddress& address, std::uint16_t port, proxy::ListenerKind kind,
+proxy::Listener make_listener(const IpAddress& address, std::uint16_t port, proxy::ListenerKind kind, Ipv4 server_ip,
                               const spec::ValidProxyPolicy& policy) {
   proxy::Listener listener;
   listener.address = {address, port};
   listener.kind = kind;
   listener.allow = policy.allowed_sources;
   listener.deny = policy.denied_sources;
-  if (sees_names(kind)) listener.only_names = names_of(listener.address, policy);
+  if (sees_names(kind)) listener.only_names = names_of(listener.address, server_ip, policy);
   listener.max_connections = policy.max_connections_per_listener;
   if (kind != proxy::ListenerKind::udp) listener.trusted_proxies = policy.trusted_proxies;
   listener.interface = policy.interface;
@@ -176,7 +192,7 @@ class InfraRoutes {
       push_backend(x, std::move(apps));
       proxy::Backend http = service_backend(in_, x.name + "-apps-http", x.apps_vip->to_string(), {}, x.apps_http_port);
       config_.routes.push_back(route(kHttpPort, {"*.apps." + d}, http.name));
-      push_backend(x, std::move(http));
+      push_backend(x, std::move(http), proxy::ListenerKind::http);
       has_http_ = true;
     }
   }
@@ -194,10 +210,11 @@ class InfraRoutes {
     return name;
   }
 
-  void push_backend(const spec::ValidCluster& x, proxy::Backend backend) {
+  void push_backend(const spec::ValidCluster& x, proxy::Backend backend,
+                    proxy::ListenerKind kind = proxy::ListenerKind::tls) {
     backend.cluster = x.hosted_cluster;
     if (infra_.proxy_policy.connect_timeout) backend.connect_timeout = *infra_.proxy_policy.connect_timeout;
-    refine(backend, infra_.proxy_policy);
+    refine(backend, kind, infra_.proxy_policy);
     config_.backends.push_back(std::move(backend));
   }
 
@@ -205,17 +222,18 @@ class InfraRoutes {
     std::vector<IpAddress> addresses = in_.surroundings.pod_addresses;
     addresses.insert(addresses.begin(), infra_.proxy->server_ip);
     for (const IpAddress& address : addresses) {
-      for (const std::uint16_t port : {kApiPort, kHttpsPort})
-        config_.listeners.push_back(make_listener(address, port, proxy::ListenerKind::tls, infra_.proxy_policy));
-      if (has_http_)
-        config_.listeners.push_back(make_listener(address, kHttpPort, proxy::ListenerKind::http, infra_.proxy_policy));
+      for (const std::uint16_t port : {kApiPort, kHttpsPort}) add_listener(address, port, proxy::ListenerKind::tls);
+      if (has_http_) add_listener(address, kHttpPort, proxy::ListenerKind::http);
     }
     // What a cluster publishes leads to the management side only.
     for (const spec::ValidCluster& cluster : infra_.clusters)
       if (cluster.external_port)
         for (const IpAddress& address : in_.surroundings.pod_addresses)
-          config_.listeners.push_back(
-              make_listener(address, *cluster.external_port, proxy::ListenerKind::tls, infra_.proxy_policy));
+          add_listener(address, *cluster.external_port, proxy::ListenerKind::tls);
+  }
+
+  void add_listener(const IpAddress& address, std::uint16_t port, proxy::ListenerKind kind) {
+    config_.listeners.push_back(make_listener(address, port, kind, infra_.proxy->server_ip, infra_.proxy_policy));
   }
 
   const Inputs& in_;
@@ -237,7 +255,7 @@ class ServerRoutes {
     addresses.insert(addresses.begin(), server_.server_ip);
     for (const IpAddress& address : addresses)
       for (const auto& [port, kind] : ports_)
-        config_.listeners.push_back(make_listener(address, port, kind, server_.policy));
+        config_.listeners.push_back(make_listener(address, port, kind, server_.server_ip, server_.policy));
     return std::move(config_);
   }
 
@@ -247,7 +265,7 @@ class ServerRoutes {
     ports_.emplace(b.port, kind);
     proxy::Backend backend = service_backend(in_, b.name, b.target_service, b.target_namespace, b.target_port);
     backend.connect_timeout = server_.policy.connect_timeout.value_or(b.connect_timeout);
-    refine(backend, server_.policy);
+    refine(backend, kind, server_.policy);
     proxy::Route named = route(b.port, b.hostnames, b.name);
     named.source.prefixes = b.sources;
     named.protocol = proxy::protocol_of(kind);
@@ -352,15 +370,17 @@ struct Owner {
   const spec::ObjectMeta& metadata;
   const spec::Origin& origin;
   std::string pointer;  ///< of its address
+  Ipv4 server_ip;
 };
 
 /// What a policy says of backends and listeners that there are not; they may come. Not so an address: a list for one
-/// that nothing listens on would restrict nobody.
-void find_absent(Diagnostics& problems, const spec::ObjectMeta& owner, const proxy::RouteConfig& config,
-                 const spec::ValidProxyPolicy& policy) {
+/// that nothing listens on would restrict nobody. A side may be absent: where a process has no address on it, nobody
+/// comes in, unless it listens on every address.
+void find_absent(const Surroundings& surroundings, Diagnostics& problems, const Owner& owner,
+                 const proxy::RouteConfig& config, const spec::ValidProxyPolicy& policy) {
   const auto report = [&](const std::string& pointer, const char* code, const std::string& message,
                           Severity severity = Severity::warning) {
-    problems.add(problem(severity, policy.origin, pointer, owner, code, message));
+    problems.add(problem(severity, policy.origin, pointer, owner.metadata, code, message));
   };
   const auto has_backend = [&](const std::string& name) {
     return std::ranges::find(config.backends, name, &proxy::Backend::name) != config.backends.end();
@@ -374,23 +394,33 @@ void find_absent(Diagnostics& problems, const spec::ObjectMeta& owner, const pro
       report("/spec/backends/" + std::to_string(i) + "/name", "no-such-backend", "there is no backend " + name);
   for (std::size_t i = 0; i < policy.allowed_names.size(); ++i) {
     const auto& allowed = policy.allowed_names[i];
-    const auto is_there = [&](const proxy::Listener& l) {
-      return !allowed.address || l.address.address == *allowed.address;
-    };
-    if (std::ranges::none_of(config.listeners, is_there))
+    const bool is_anywhere = std::ranges::any_of(config.listeners, [&](const proxy::Listener& l) {
+      if (allowed.address) return l.address.address == *allowed.address;
+      return !allowed.side || *allowed.side == side_of(l.address.address, owner.server_ip);
+    });
+    const bool has_effect = std::ranges::any_of(config.listeners, [&](const proxy::Listener& listener) {
+      return sees_names(listener.kind) && is_for(allowed, listener.address, owner.server_ip);
+    });
+    if (!is_anywhere && allowed.address)
       report("/spec/allowedNames/" + std::to_string(i) + "/address", "no-such-listener",
-             "the proxy does not listen on this address", Severity::error);
-    else if (std::ranges::none_of(config.listeners, [&](const proxy::Listener& listener) {
-               return sees_names(listener.kind) && is_for(allowed, listener.address);
-             }))
+             "the proxy does not listen on this address",
+             surroundings.is_place_unknown ? Severity::warning : Severity::error);
+    if (!is_anywhere && allowed.side && surroundings.has_any_address)
+      report("/spec/allowedNames/" + std::to_string(i) + "/side", "no-such-listener",
+             "for a proxy on every address it has to be known which are on this side (pod addresses)",
+             Severity::error);
+    if (is_anywhere && !has_effect)
       report("/spec/allowedNames/" + std::to_string(i), "no-such-listener",
-             "no listener that sees names has this port" + std::string(allowed.address ? " and address" : ""));
+             "no listener that sees names has this port" +
+                 std::string(allowed.address ? " and address"
+                             : allowed.side  ? ", on that side"
+                                             : ""));
   }
 }
 
-void add_proxy(StackConfig& out, Diagnostics& problems, const Owner& owner, proxy::RouteConfig config,
-               const spec::ValidProxyPolicy& policy, proxy::SourceClusters workers) {
-  find_absent(problems, owner.metadata, config, policy);
+void add_proxy(const Surroundings& surroundings, StackConfig& out, Diagnostics& problems, const Owner& owner,
+               proxy::RouteConfig config, const spec::ValidProxyPolicy& policy, proxy::SourceClusters workers) {
+  find_absent(surroundings, problems, owner, config, policy);
   auto table = proxy::RouteTable::build(std::move(config));
   if (table.has_error()) {
     for (const Diagnostic& d : Diagnostics(table.error()))
@@ -422,11 +452,13 @@ void proxy_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
       problems.add(problem(Severity::warning, infra.origin, "/spec/infraComponents/proxy", infra.metadata,
                            "no-clusters", "the proxy has no hosted cluster to route to: it closes every connection"));
     }
-    add_proxy(out, problems, {infra.metadata, infra.origin, "/spec/infraComponents/proxy/serverIP"},
+    add_proxy(in.surroundings, out, problems,
+              {infra.metadata, infra.origin, "/spec/infraComponents/proxy/serverIP", infra.proxy->server_ip},
               InfraRoutes(in, infra).build(), infra.proxy_policy, workers_of(in, infra));
   }
   for (const spec::ValidProxyServer& server : in.set.proxy_servers)
-    add_proxy(out, problems, {server.metadata, server.origin, "/spec/networkConfig/serverIP"},
+    add_proxy(in.surroundings, out, problems,
+              {server.metadata, server.origin, "/spec/networkConfig/serverIP", server.server_ip},
               ServerRoutes(in, server).build(), server.policy, {});
 }
 

@@ -101,6 +101,8 @@ void add_engine(Page& page, const Proxies& proxies) {
                per_proxy(proxies, [](const auto& s) { return s.routes_removed; }));
   page.gauge("hcpnet_proxy_buffers", "Relay buffers that hold bytes for a slow receiver.",
              per_proxy(proxies, [](const auto& s) { return s.buffers_in_use; }));
+  page.counter("hcpnet_proxy_pipes_refused_total", "Reads copied because there was no pipe to splice through.",
+               per_proxy(proxies, [](const auto& s) { return s.pipes_refused; }));
 }
 
 void add_backends(Page& page, const Proxies& proxies) {
@@ -110,6 +112,9 @@ void add_backends(Page& page, const Proxies& proxies) {
              per_backend(proxies, "backend", [](const auto& b) { return b.active; }));
   page.counter("hcpnet_proxy_backend_connect_failures_total", "Connections that no endpoint of the backend took.",
                per_backend(proxies, "backend", [](const auto& b) { return b.connect_failures; }));
+  page.counter("hcpnet_proxy_backend_health_checks_left_out_total",
+               "Health checks not made: the one before still waited, or a descriptor was missing.",
+               per_backend(proxies, "backend", [](const auto& b) { return b.health_checks_left_out; }));
   page.counter("hcpnet_proxy_backend_ejections_total", "Endpoints left out for a time because they refused.",
                per_backend(proxies, "backend", [](const auto& b) { return b.ejections; }));
 }

@@ -109,7 +109,8 @@ Json to_json(const RouteConfig& config) {
   return {{"listeners", list(config.listeners)}, {"backends", list(config.backends)}, {"routes", list(config.routes)}};
 }
 
-Json to_json(const EngineSettings& s) {
+Json to_json(const EngineSettings& s, const SocketBuffers& granted) {
+  const auto text_template = s.access_log_format.text_template();
   const auto bytes = [](const std::optional<std::size_t>& bound) { return bound ? Json(*bound) : Json(); };
   return {{"inspectTimeoutMs", s.inspect_timeout.count()},
           {"maxHelloBytes", s.max_hello_bytes},
@@ -123,7 +124,12 @@ Json to_json(const EngineSettings& s) {
             {"intervalSeconds", s.keepalive.interval.count()},
             {"probes", s.keepalive.probes}}},
           {"socketBuffers",
-           {{"receiveBytes", bytes(s.buffers.receive_bytes)}, {"sendBytes", bytes(s.buffers.send_bytes)}}}};
+           {{"receiveBytes", bytes(s.buffers.receive_bytes)},
+            {"sendBytes", bytes(s.buffers.send_bytes)},
+            {"grantedReceiveBytes", bytes(granted.receive_bytes)},
+            {"grantedSendBytes", bytes(granted.send_bytes)}}},
+          {"accessLog",
+           {{"format", text_template ? "text" : "json"}, {"template", text_template ? Json(*text_template) : Json()}}}};
 }
 
 Json clusters_to_json(const EngineStats& stats) {
@@ -147,6 +153,7 @@ Json clusters_to_json(const EngineStats& stats) {
                    {"bytesToClient", b.bytes_to_client},
                    {"healthChecks", b.health_checks},
                    {"healthCheckFailures", b.health_check_failures},
+                   {"healthChecksLeftOut", b.health_checks_left_out},
                    {"ejections", b.ejections},
                    {"endpoints", endpoints}});
   }
@@ -197,6 +204,7 @@ Json to_json(const EngineStats& s) {
           {"bytesToBackend", s.bytes_to_backend},
           {"bytesToClient", s.bytes_to_client},
           {"buffersInUse", s.buffers_in_use},
+          {"pipesRefused", s.pipes_refused},
           {"udpDatagrams", s.udp_datagrams},
           {"udpDropped", s.udp_dropped},
           {"decisions", s.decisions},

@@ -284,15 +284,17 @@ Result<void, Diagnostics> Stack::Impl::set_endpoints(spec::EndpointMap endpoints
   if (*checked == surroundings_.endpoints) return {};
   Surroundings next = surroundings_;
   next.endpoints = std::move(*checked);
-  // Unless it runs, start() takes them, or nobody does any more.
-  auto config = state == State::running ? make_served_config(served_->checked, options.serve, next)
-                                        : Result<StackConfig, Diagnostics>(StackConfig{});
-  if (config.has_error()) return config.error();
+  // Only routes depend on them. Unless it runs, start() takes them, or nobody does any more.
+  using Proxies = std::vector<ProxyServerConfig>;
+  auto built = state == State::running ? make_served_proxies(served_->checked, options.serve, next)
+                                       : Result<Proxies, Diagnostics>(Proxies());
+  if (built.has_error()) return built.error();
   surroundings_ = std::move(next);
   ++surroundings_generation_;
-  if (state != State::running) return {};
-  // Only routes depend on them.
-  for (std::size_t i = 0; i < proxies.size(); ++i) proxies[i].engine->replace(config->proxies[i].table);
+  for (std::size_t i = 0; i < built->size(); ++i) {
+    const std::shared_ptr<const proxy::RouteTable>& table = (*built)[i].table;
+    if (table->config() != proxies[i].engine->table()->config()) proxies[i].engine->replace(table);
+  }
   return {};
 }
 
@@ -385,6 +387,8 @@ void Stack::Impl::end_servers(bool is_patient) {
   const auto one_done = [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->note_stopped();
   };
+  if (!is_patient)  // nobody has taken their sockets over
+    for (NamedProxy& p : proxies) p.engine->drain();
   for (NamedProxy& p : proxies)
     p.engine->stop(one_done, is_patient ? std::optional(p.engine->settings().removed_route_timeout) : std::nullopt);
   for (NamedDns& d : dns) d.server->stop(one_done);

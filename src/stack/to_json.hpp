@@ -25,7 +25,8 @@ namespace hcpnet {
 
 /// The pages of the proxies on the admin listener (docs/commands.md).
 [[nodiscard]] nlohmann::json to_json(const proxy::RouteConfig& config);
-[[nodiscard]] nlohmann::json to_json(const proxy::EngineSettings& settings);
+/// `granted`: Engine::granted_buffers().
+[[nodiscard]] nlohmann::json to_json(const proxy::EngineSettings& settings, const proxy::SocketBuffers& granted);
 [[nodiscard]] nlohmann::json to_json(const proxy::EngineStats& stats);
 [[nodiscard]] nlohmann::json clusters_to_json(const proxy::EngineStats& stats);
 [[nodiscard]] nlohmann::json listeners_to_json(const proxy::EngineStats& stats,

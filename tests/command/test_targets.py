@@ -30,7 +30,7 @@ STRANGER = "127.84.0.13"
 PODS = "127.0.0.1"
 
 
-def network(clusters: list[str]) -> str:
+def network(clusters: list[str], **policy: object) -> str:
     documents: list[dict[str, Any]] = [
         {
             "apiVersion": "hostedcluster.densityops.com/v1alpha1",
@@ -57,6 +57,7 @@ def network(clusters: list[str]) -> str:
                 "tcpKeepalive": {"idleSeconds": 30, "intervalSeconds": 5, "probes": 3},
                 "socketBuffers": {"receiveBytes": 262144, "sendBytes": 262144},
                 "backends": [{"name": "blue-kube-apiserver", "idleTimeoutSeconds": 3600}],
+                **policy,
             },
         },
     ]
@@ -117,15 +118,16 @@ class Target(Protocol):
 class Rendered:
     """Files for one program, moved to free ports and to backends that say their name."""
 
-    def __init__(self, hcpnet: Hcpnet, target: str, folder: Path) -> None:
+    def __init__(self, hcpnet: Hcpnet, target: str, folder: Path, *options: str, **policy: object) -> None:
         self.hcpnet, self.target, self.folder = hcpnet, target, folder
+        self.options, self.policy = options, policy
         self.backends = Backends()
         self.ports = {port: free_port() for port in (80, 443, 6443, 9901)}
         self.render(["blue", "red"])
 
     def render(self, clusters: list[str]) -> None:
         work = self.hcpnet.folder
-        self.hcpnet.network.write_text(network(clusters))
+        self.hcpnet.network.write_text(network(clusters, **self.policy))
         (work / "observed.yaml").write_text(observed(clusters))
         endpoints = {
             f"hcp-{cluster}/{service}": [f"127.0.0.1:{self.backends.port(f'{cluster}-{name}')}"]
@@ -137,6 +139,7 @@ class Rendered:
             *("render", "--target", self.target, str(self.hcpnet.network)),
             *("--observed", str(work / "observed.yaml"), "--endpoints", str(work / "endpoints.yaml")),
             *("--output-dir", str(self.folder / "aside"), "--file-prefix", f"{self.folder}/live/"),
+            *self.options,
         )
         assert (done.returncode, done.stderr.count("error")) == (0, 0), done.stderr
         apps = {
@@ -168,7 +171,7 @@ class Rendered:
                 address, port = value.get("address"), value.get("port_value")
                 if isinstance(address, str) and address in apps and port is not None:
                     value["address"], value["port_value"] = "127.0.0.1", self.backends.port(apps[address][port == 80])
-                elif port in self.ports and address in (SERVER, "127.0.0.1"):
+                elif port in self.ports and address in (SERVER, "127.0.0.1", "0.0.0.0"):
                     value["port_value"] = self.ports[port]
                 for item in value.values():
                     walk(item)
@@ -177,12 +180,12 @@ class Rendered:
         walk(document)
         return yaml.safe_dump(document)
 
-    def connect(self, port: int, source: str) -> socket.socket:
-        return socket.create_connection((SERVER, self.ports[port]), timeout=20, source_address=(source, 0))
+    def connect(self, port: int, source: str, to: str = SERVER) -> socket.socket:
+        return socket.create_connection((to, self.ports[port]), timeout=20, source_address=(source, 0))
 
-    def ask(self, port: int, source: str, data: bytes) -> str:
+    def ask(self, port: int, source: str, data: bytes, to: str = SERVER) -> str:
         """The backend that answers; empty when the connection is closed."""
-        with self.connect(port, source) as connection:
+        with self.connect(port, source, to) as connection:
             try:
                 connection.sendall(data)
                 return connection.recv(100).decode()
@@ -343,6 +346,29 @@ def test_reload_under_traffic(running: tuple[Rendered, Target]) -> None:
         watch.settimeout(0.2)
         with pytest.raises(TimeoutError):  # neither end has closed it
             watch.recv(100)
+
+
+def test_envoy_on_every_address_goes_by_the_one_that_a_client_came_to(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    pod, another = "127.84.0.5", "127.84.0.6"
+    allowed = [{"port": 443, "side": "pod", "names": ["oauth.blue.example.com"]}]
+    options = ("--any-address", "--pod-address", pod)
+    rendered = Rendered(hcpnet, "envoy", tmp_path / "files", *options, allowedNames=allowed)
+    target = Envoy(rendered)
+
+    def ask(name: str, to: str) -> str:
+        try:
+            return rendered.ask(443, PODS, client_hello(f"oauth.{name}.example.com"), to)
+        except ConnectionRefusedError:
+            return "refused"
+
+    try:
+        wait_until(lambda: ask("blue", SERVER) == "blue-oauth-openshift", target.log.read_text)
+        assert ask("red", SERVER) == "red-oauth-openshift"
+        assert [ask("blue", to) for to in (pod, another)] == ["blue-oauth-openshift"] * 2
+        assert [ask("red", to) for to in (pod, another)] == ["", ""]
+    finally:
+        target.stop()
+        rendered.backends.close()
 
 
 def test_envoy_finds_its_files_beside_it(hcpnet: Hcpnet, tmp_path: Path) -> None:

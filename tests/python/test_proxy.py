@@ -2,8 +2,23 @@
 """hcpnet.proxy."""
 
 import pytest
-from hcpnet import Endpoint, SpecError
-from hcpnet.proxy import Backend, Listener, ListenerKind, Protocol, Route, RouteTable, render, route_tables
+from hcpnet import Endpoint, SpecError, WireError
+from hcpnet.proxy import (
+    Backend,
+    HttpHostReader,
+    Listener,
+    ListenerKind,
+    Protocol,
+    ProxyHeader,
+    ProxyHeaderVersion,
+    Route,
+    RouteTable,
+    encode_proxy_header,
+    parse_http_host,
+    parse_proxy_header,
+    render,
+    route_tables,
+)
 from support import RECORD_FILES, SPEC, WITH_FILES
 
 TEXTS = {"set.yaml": SPEC.format(cluster="blue")}
@@ -24,6 +39,24 @@ def test_a_set_may_name_files_of_records() -> None:
     for missing in (lambda: render(WITH_FILES, "envoy"), lambda: route_tables(WITH_FILES)):
         with pytest.raises(SpecError, match="was not given beside the specs"):
             missing()
+
+
+POLICY = """
+apiVersion: hcpnet.io/v1alpha1
+kind: ProxyPolicy
+metadata: {name: p, namespace: hcp}
+spec:
+  targetRef: {kind: Infra, name: vlan}
+  allowedNames: [{port: 443, side: pod, names: [oauth.blue.example.com]}]
+"""
+
+
+def test_a_side_of_a_proxy_on_every_address_has_to_be_known() -> None:
+    texts = {**TEXTS, "policy.yaml": POLICY}
+    with pytest.raises(SpecError, match="which are on this side"):
+        render(texts, "envoy", any_address=True)
+    (files,) = render(texts, "envoy", any_address=True, pod_addresses=["198.51.100.4"]).values()
+    assert "198.51.100.4" in files["lds.yaml"]
 
 
 def test_takes_endpoints() -> None:
@@ -129,3 +162,77 @@ def test_the_tables_of_a_set_are_there_without_serving_it() -> None:
     [answer] = tables["hcp/vlan"].explain("api.blue.example.com", 6443, "127.81.1.101")
     assert (answer.rule, answer.targets) == ("exact", ["198.51.100.77:6443"])
     assert answer.source_cluster == "hcp/blue"
+
+
+V4 = ProxyHeader.Addresses(Endpoint("192.168.0.1", 56324), Endpoint("192.168.0.11", 443))
+V6 = ProxyHeader.Addresses(Endpoint("2001:db8::1", 1), Endpoint("2001:db8::2", 65535))
+
+
+@pytest.mark.parametrize("addresses", [V4, V6])
+@pytest.mark.parametrize("version", [ProxyHeaderVersion.v1, ProxyHeaderVersion.v2])
+def test_a_header_of_the_proxy_protocol_comes_back(
+    version: ProxyHeaderVersion, addresses: ProxyHeader.Addresses
+) -> None:
+    header = encode_proxy_header(version, addresses)
+    read = parse_proxy_header(header + b"more")
+    assert read.addresses == addresses
+    assert read.consumed_bytes == len(header)
+    for size in range(len(header)):
+        with pytest.raises(WireError) as error:
+            parse_proxy_header(header[:size])
+        assert error.value.code == "need_more", size
+
+
+def test_a_header_of_the_proxy_protocol_is_the_specifications() -> None:
+    assert encode_proxy_header(ProxyHeaderVersion.v1, V4) == b"PROXY TCP4 192.168.0.1 192.168.0.11 56324 443\r\n"
+    assert encode_proxy_header(ProxyHeaderVersion.none, V4) == b""
+    assert parse_proxy_header(memoryview(b"PROXY UNKNOWN\r\n")).addresses is None
+    mixed = ProxyHeader.Addresses(V4.source, V6.destination)
+    assert b"::ffff:192.168.0.1" in encode_proxy_header(ProxyHeaderVersion.v1, mixed)
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"GET / HTTP/1.1\r\n", "other_protocol"),
+        (b"PROXY TCP4 x y 1 2\r\n", "malformed"),
+        (b"PROXY UNKNOWN " + b"x" * 107, "too_large"),
+    ],
+)
+def test_what_is_no_header_of_the_proxy_protocol_says_why(data: bytes, code: str) -> None:
+    with pytest.raises(WireError) as error:
+        parse_proxy_header(data)
+    assert error.value.code == code
+
+
+REQUEST = b"GET /x HTTP/1.1\r\nHost: console.apps.example.com:80\r\nAccept: */*\r\n\r\n"
+
+
+def test_the_host_of_a_request_is_read_while_it_comes() -> None:
+    assert parse_http_host(REQUEST + b"body").name == "console.apps.example.com"
+    reader = HttpHostReader()
+    for size in range(len(REQUEST)):
+        with pytest.raises(WireError) as error:
+            reader.read(REQUEST[:size])
+        assert error.value.code == "need_more", size
+    assert reader.read(bytearray(REQUEST)).name == "console.apps.example.com"
+    assert parse_http_host(b"GET / HTTP/1.0\r\n\r\n").name is None
+    assert parse_http_host(b"GET / HTTP/1.0\r\nHost: \xff\r\n\r\n").name == "\udcff"
+
+
+def test_a_request_that_servers_understand_differently_says_what_is_wrong() -> None:
+    def code_of(data: bytes, **limits: int) -> str:
+        with pytest.raises(WireError) as error:
+            parse_http_host(data, **limits)
+        return error.value.code
+
+    assert code_of(b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n") == "malformed"
+    assert code_of(b"\x16\x03\x01") == "other_protocol"
+    assert code_of(REQUEST, max_fields=1) == "too_large"
+    assert code_of(REQUEST, max_bytes=20) == "too_large"
+    reader = HttpHostReader()
+    with pytest.raises(WireError):
+        reader.read(REQUEST[:20])
+    with pytest.raises(WireError) as error:
+        reader.read(REQUEST[:5])
+    assert error.value.code == "malformed"

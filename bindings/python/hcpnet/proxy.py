@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proxy: routes, counters, and configurations of other programs."""
+"""The proxy: routes, beginnings of connections, counters, and configurations of other programs."""
 
 from hcpnet._core.proxy import (
     Backend,
     BackendStats,
     Decision,
     EngineStats,
+    HttpHost,
+    HttpHostReader,
     Listener,
     ListenerKind,
     Protocol,
+    ProxyHeader,
+    ProxyHeaderVersion,
     Resolution,
     Route,
     RouteTable,
+    encode_proxy_header,
+    parse_http_host,
+    parse_proxy_header,
     render,
     route_tables,
 )
@@ -21,12 +28,19 @@ __all__ = [
     "BackendStats",
     "Decision",
     "EngineStats",
+    "HttpHost",
+    "HttpHostReader",
     "Listener",
     "ListenerKind",
     "Protocol",
+    "ProxyHeader",
+    "ProxyHeaderVersion",
     "Resolution",
     "Route",
     "RouteTable",
+    "encode_proxy_header",
+    "parse_http_host",
+    "parse_proxy_header",
     "render",
     "route_tables",
 ]

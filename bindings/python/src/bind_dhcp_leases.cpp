@@ -35,7 +35,7 @@ Config config_of(const Paths& files, const Paths& observed) {
   const SourceFiles texts = read_source_files(strings(files), strings(observed), {}, problems);
   if (problems.has_errors()) throw SpecError(std::move(problems));
   const auto checked = check_files(texts).value();
-  return make_stack_config(checked.set, checked.observed, {}).value().dhcp;
+  return make_stack_config(checked.set, checked.observed, unknown_place()).value().dhcp;
 }
 
 /// Lets go of the database at close(), and not only when Python collects the object.

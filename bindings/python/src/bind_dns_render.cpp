@@ -31,7 +31,7 @@ constexpr std::size_t kMaxRdataBytes = 65535;
 std::vector<DnsServerConfig> servers_of(const py::dict& texts, const py::dict& observed, const py::dict& record_files,
                                         std::vector<IpAddress> pod_addresses = {}) {
   const SourceFiles files{to_sources(texts), to_sources(observed), {}, to_records(record_files)};
-  Surroundings surroundings;
+  Surroundings surroundings = unknown_place();
   surroundings.pod_addresses = std::move(pod_addresses);
   const WithoutGil no_gil;
   const auto checked = check_files(files).value();

@@ -2,13 +2,15 @@
 #include <pybind11/stl.h>
 
 #include <chrono>
-
 #include <hcpnet/proxy/engine.hpp>
 #include <hcpnet/proxy/route_table.hpp>
 #include <hcpnet/stack/files.hpp>
 #include <hcpnet/stack/render_proxy.hpp>
+#include <utility>
+#include <vector>
 
 #include "bind.hpp"
+#include "casters.hpp"
 #include "sources.hpp"
 
 namespace py = pybind11;
@@ -18,14 +20,18 @@ namespace hcpnet::python {
 namespace {
 
 py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
-                        const py::dict& endpoints, const py::dict& record_files, const ProxyRenderOptions& options) {
+                        const py::dict& endpoints, const py::dict& record_files,
+                        std::vector<IpAddress> pod_addresses, const ProxyRenderOptions& options) {
   const auto target = parse_proxy_target(target_name);
   if (!target) throw py::value_error("'" + target_name + "' is not a target");
   const SourceFiles files{to_sources(texts), to_sources(observed), to_sources(endpoints), to_records(record_files)};
   const auto config = [&] {
     const py::gil_scoped_release no_gil;
     const auto checked = check_files(files).value();
-    return make_stack_config(checked.set, checked.observed, {}).value();
+    Surroundings surroundings;
+    surroundings.pod_addresses = std::move(pod_addresses);
+    surroundings.has_any_address = options.any_address;
+    return make_stack_config(checked.set, checked.observed, surroundings).value();
   }();
   py::dict all;
   for (const ProxyServerConfig& server : config.proxies) {
@@ -42,8 +48,10 @@ py::dict render_servers(const py::dict& texts, const std::string& target_name, c
 
 void bind_proxy(py::module_& parent) {
   using namespace proxy;
-  py::module_ m = parent.def_submodule("proxy", "The proxy: routes, counters, and configurations of other programs.");
+  py::module_ m = parent.def_submodule(
+      "proxy", "The proxy: routes, beginnings of connections, counters, and configurations of other programs.");
   bind_routes(parent, m);
+  bind_connection_head(m);
   py::class_<Resolution>(m, "Resolution", "What a host name stands for.")
       .def(py::init([](std::vector<Endpoint> endpoints, std::optional<std::uint32_t> ttl) {
              Resolution made(std::move(endpoints));
@@ -58,12 +66,14 @@ Args:
   m.def(
       "render",
       [](const py::dict& texts, const std::string& target, const py::dict& observed, const py::dict& endpoints,
-         const py::dict& record_files, bool any_address, const std::string& file_prefix) {
-        return render_servers(texts, target, observed, endpoints, record_files, {any_address, file_prefix});
+         const py::dict& record_files, std::vector<IpAddress> pod_addresses, bool any_address,
+         const std::string& file_prefix) {
+        return render_servers(texts, target, observed, endpoints, record_files, std::move(pod_addresses),
+                              {any_address, file_prefix});
       },
       py::arg("texts"), py::arg("target"), py::kw_only(), py::arg("observed") = py::dict(),
-      py::arg("endpoints") = py::dict(), py::arg("record_files") = py::dict(), py::arg("any_address") = false,
-      py::arg("file_prefix") = "",
+      py::arg("endpoints") = py::dict(), py::arg("record_files") = py::dict(), py::arg("pod_addresses") = py::tuple(),
+      py::arg("any_address") = false, py::arg("file_prefix") = "",
       R"doc(Write the routes of a set as the configuration of another proxy.
 
 Args:
@@ -72,6 +82,7 @@ Args:
     observed (dict[str, str]): objects as read from a cluster, in the same form.
     endpoints (dict[str, str]): endpoint maps, in the same form.
     record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
+    pod_addresses (Sequence[str | IPv4Address | IPv6Address]): listen here as well: on the management side.
     any_address (bool): listen on every IPv4 address instead of those of the set.
     file_prefix (str): in front of file names inside the configuration.
 Returns:
@@ -95,6 +106,8 @@ Raises:
       .def_readonly("bytes_to_client", &EngineStats::PerBackend::bytes_to_client, "int.")
       .def_readonly("health_checks", &EngineStats::PerBackend::health_checks, "int.")
       .def_readonly("health_check_failures", &EngineStats::PerBackend::health_check_failures, "int.")
+      .def_readonly("health_checks_left_out", &EngineStats::PerBackend::health_checks_left_out,
+                    "int: not made; the one before still waited, or a descriptor was missing.")
       .def_readonly("ejections", &EngineStats::PerBackend::ejections, "int.")
       .def_readonly("endpoints", &EngineStats::PerBackend::endpoints,
                     "dict[Endpoint, EndpointStats]: used or checked.");
@@ -133,6 +146,8 @@ Raises:
                     "int: connections that used an answer beyond its time.")
       .def_readonly("routes_removed", &EngineStats::routes_removed, "int: tunnels closed because their route was gone.")
       .def_readonly("buffers_in_use", &EngineStats::buffers_in_use, "int: gauge.")
+      .def_readonly("pipes_refused", &EngineStats::pipes_refused,
+                    "int: reads that were copied because there was no pipe to splice through.")
       .def_readonly("udp_datagrams", &EngineStats::udp_datagrams, "int: forwarded.")
       .def_readonly("udp_dropped", &EngineStats::udp_dropped, "int.")
       .def_readonly("closed", &EngineStats::closed, "dict[str, int]: connections by close reason.")

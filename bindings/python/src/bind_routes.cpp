@@ -57,7 +57,7 @@ std::map<std::string, Table> tables_of(const py::dict& texts, const py::dict& ob
   const SourceFiles files{to_sources(texts), to_sources(observed), to_sources(endpoints), to_records(record_files)};
   const py::gil_scoped_release no_gil;
   const CheckedFiles checked = check_files(files).value();
-  const StackConfig config = make_stack_config(checked.set, checked.observed, {}).value();
+  const StackConfig config = make_stack_config(checked.set, checked.observed, unknown_place()).value();
   std::map<std::string, Table> tables;
   for (const ProxyServerConfig& server : config.proxies) tables[server.owner] = {server.table, server.workers};
   return tables;

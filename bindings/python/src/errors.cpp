@@ -3,6 +3,7 @@
 
 #include <boost/system/system_error.hpp>
 #include <exception>
+#include <hcpnet/proxy/error.hpp>
 #include <hcpnet/text/patch.hpp>
 #include <hcpnet/tls/error.hpp>
 #include <string>
@@ -48,6 +49,18 @@ std::string wire_code(const boost::system::error_code& code) {
       case tls::Errc::malformed:
         return "malformed";
       case tls::Errc::too_large:
+        return "too_large";
+    }
+  }
+  if (code.category() == proxy::error_category()) {
+    switch (static_cast<proxy::Errc>(code.value())) {
+      case proxy::Errc::need_more:
+        return "need_more";
+      case proxy::Errc::other_protocol:
+        return "other_protocol";
+      case proxy::Errc::malformed:
+        return "malformed";
+      case proxy::Errc::too_large:
         return "too_large";
     }
   }

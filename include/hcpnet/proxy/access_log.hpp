@@ -45,6 +45,8 @@ class AccessLogFormat {
   /// The error is a sentence that says what is wrong with the template: an unknown field, a "%" alone.
   [[nodiscard]] static Result<AccessLogFormat, std::string> text(std::string_view text_template);
 
+  /// Absent: JSON.
+  [[nodiscard]] std::optional<std::string> text_template() const;
   /// Without line end; a line never holds one.
   [[nodiscard]] std::string render(const AccessRecord& record) const;
 

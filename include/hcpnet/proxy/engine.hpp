@@ -84,6 +84,7 @@ struct EngineStats {
   std::uint64_t bytes_to_backend = 0;
   std::uint64_t bytes_to_client = 0;
   std::uint64_t buffers_in_use = 0;  ///< gauge: relay buffers that hold bytes a slow receiver has not taken yet
+  std::uint64_t pipes_refused = 0;   ///< reads that were copied because there was no pipe to splice through
   std::uint64_t udp_datagrams = 0;   ///< forwarded, both ways
   std::uint64_t udp_dropped = 0;     ///< not forwarded: no route, a limit, no room in a socket
   std::map<std::string, std::uint64_t> decisions;  ///< by to_string(Rule)
@@ -101,6 +102,8 @@ struct EngineStats {
     std::uint64_t total = 0, active = 0, connect_failures = 0;
     std::uint64_t connect_timeouts = 0, limit_refused = 0, bytes_to_backend = 0, bytes_to_client = 0;
     std::uint64_t health_checks = 0, health_check_failures = 0, ejections = 0;
+    /// Not made: the endpoint's last one still waited for its turn, or a descriptor was missing.
+    std::uint64_t health_checks_left_out = 0;
     std::map<Endpoint, PerEndpoint> endpoints;  ///< that were used or checked
   };
   std::map<std::string, PerBackend> backends;  ///< of the current table, and older ones that are still in use
@@ -143,11 +146,13 @@ class Engine {
   void set_other_listeners(std::vector<Endpoint> listeners);
   /// Which cluster a client address belongs to, from now on.
   void set_source_clusters(SourceClusters clusters);
-  /// Stops accepting at once, for good; tunnels go on. For the time before stop(), so that load balancers turn away.
+  /// Stops accepting, for good; tunnels go on. For the time before stop(), so that load balancers turn away. Who is
+  /// connected already as far as the kernel is concerned is taken still: closing the sockets would reset him.
   void drain();
   [[nodiscard]] bool is_draining() const;
-  /// Stops accepting at once, lets connections finish for `patience`, EngineOptions::drain_timeout if absent, then
-  /// closes them and calls `done`, from the event loop. May be called again: the earlier end counts.
+  /// Stops accepting at once, without taking who waits, as another process may have the same sockets; lets connections
+  /// finish for `patience`, EngineOptions::drain_timeout if absent, then closes them and calls `done`, from the event
+  /// loop. May be called again: the earlier end counts.
   void stop(std::function<void()> done, std::optional<std::chrono::milliseconds> patience = {});
 
   [[nodiscard]] std::vector<BoundListener> listeners() const;  ///< empty once it drains
@@ -157,6 +162,9 @@ class Engine {
   [[nodiscard]] std::shared_ptr<const RouteTable> table() const;
   [[nodiscard]] const SourceClusters& source_clusters() const;
   [[nodiscard]] const EngineSettings& settings() const;
+  /// What of `settings().buffers` the kernel allows, both given: what sockets are bounded by. 0: there is no bound.
+  [[nodiscard]] SocketBuffers granted_buffers() const;
+  [[nodiscard]] std::size_t worker_count() const;  ///< at least 1
 
  private:
   struct Impl;

@@ -25,6 +25,7 @@ struct TcpKeepalive {
 struct SocketBuffers {
   std::optional<std::size_t> receive_bytes;
   std::optional<std::size_t> send_bytes;
+  friend bool operator==(const SocketBuffers&, const SocketBuffers&) = default;
 };
 inline constexpr std::size_t kLeastSocketBufferBytes = 256 * 1024;
 inline constexpr std::size_t kDefaultSocketBufferBytes = 2 * 1024 * 1024;

@@ -16,7 +16,10 @@ namespace hcpnet::proxy {
 
 struct EnvoyOptions {
   std::string node = "hcpnet";  ///< node id and cluster
-  bool any_address = false;     ///< one listener per port on every IPv4 address, instead of the listeners as configured
+  /// One listener per port on every IPv4 address, instead of the listeners as configured. Where these allow different
+  /// names, Envoy goes by the address that a client came to. For addresses that are not configured the listener on
+  /// 0.0.0.0 counts, if there is one, otherwise what all of them allow.
+  bool any_address = false;
   /// GET /readyz and /metrics and nothing else, on every IPv4 address; absent: none.
   std::optional<std::uint16_t> observe_port = {};
   std::uint16_t admin_port = 9901;  ///< on 127.0.0.1

@@ -63,6 +63,7 @@ struct Backend {
   std::optional<HealthCheck> health_check = {};
   Ejection ejection = {};
   ProxyHeaderVersion proxy_header = ProxyHeaderVersion::none;  ///< sent first on each connection
+  friend bool operator==(const Backend&, const Backend&) = default;
 };
 
 /// Which clients a route is for: those in one of the prefixes, and those that belong to the cluster. Both empty: every
@@ -86,6 +87,7 @@ struct Route {
   SourceMatch source = {};
   std::string backend = {};           ///< Backend::name
   Protocol protocol = Protocol::tcp;  ///< the listeners of `port` that it is for
+  friend bool operator==(const Route&, const Route&) = default;
 };
 
 /// How a listener finds out what a connection wants.
@@ -102,7 +104,7 @@ enum class ListenerKind : std::uint8_t {
 /// An address and port that accepts connections. Which routes apply follows from its port.
 struct Listener {
   Endpoint address;
-  /// Names and wildcards; when not empty: no other name, and nothing nameless, is served here.
+  /// Names and wildcards; when not empty: no other name, and nothing nameless, is served here. Not for UDP.
   std::vector<std::string> only_names = {};
   ListenerKind kind = ListenerKind::tls;
   std::vector<Cidr> allow = {};     ///< clients; empty: all
@@ -121,6 +123,7 @@ struct RouteConfig {
   std::vector<Listener> listeners;
   std::vector<Backend> backends;
   std::vector<Route> routes;
+  friend bool operator==(const RouteConfig&, const RouteConfig&) = default;
 };
 
 /// Which hosted cluster a client address belongs to: observed worker addresses and live leases. Kept by the owner of
@@ -163,7 +166,8 @@ class RouteTable {
  public:
   /// Compiles `config`, or says all that is wrong with it. Paths are JSON pointers into RouteConfig
   /// ("/routes/3/names/0"). Codes: "bad-host-name", "duplicate-route" (names both routes), "empty-route",
-  /// "unknown-backend", "duplicate-backend", "empty-backend", "duplicate-listener", "bad-dial-address".
+  /// "unknown-backend", "duplicate-backend", "empty-backend", "duplicate-listener", "bad-dial-address",
+  /// "names-without-tls".
   [[nodiscard]] static Result<std::shared_ptr<const RouteTable>, Diagnostics> build(RouteConfig config);
 
   /// Chooses for a connection accepted on `listener`, as configured; one that is not in the table is judged by its port

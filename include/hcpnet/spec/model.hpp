@@ -327,10 +327,13 @@ struct ProxyPolicy {
   std::uint32_t max_connections_per_backend = 0;
   std::vector<std::string> allowed_sources;  ///< networks; empty: every client
   std::vector<std::string> denied_sources;   ///< networks; refused also where allowed_sources has them
+  /// Where a client comes in: by the server's own address, or by an address of the process on the management side.
+  enum class Side : std::uint8_t { vlan, pod };
   /// A port on which these names alone are served.
   struct AllowedNames {
     std::uint16_t port = 0;
     std::optional<std::string> address;  ///< of the listener; absent: every address that has no list of its own
+    std::optional<Side> side;            ///< instead of an address; absent: both, where a side has no list of its own
     std::vector<std::string> names;      ///< host names and wildcards
   };
   std::vector<AllowedNames> allowed_names;

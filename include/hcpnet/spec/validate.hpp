@@ -146,6 +146,7 @@ struct ValidProxyPolicy {
   struct AllowedNames {
     std::uint16_t port = 0;
     std::optional<IpAddress> address;
+    std::optional<ProxyPolicy::Side> side;
     std::vector<std::string> names;  ///< lower case
   };
   std::vector<AllowedNames> allowed_names;  ///< in the order of the policy, like `backends`

@@ -30,7 +30,13 @@ struct Surroundings {
   std::map<std::string, Ipv4> internal_proxies;
   /// Goes before what was observed and what endpoint maps say.
   spec::EndpointMap endpoints = {};
+  /// What is configured listens on every address of its host, so there may be more than `pod_addresses`.
+  bool has_any_address = false;
+  /// The set is only looked at: where it will be served, and with which `pod_addresses`, is not known.
+  bool is_place_unknown = false;
 };
+/// For a set that is only looked at.
+[[nodiscard]] Surroundings unknown_place();
 
 /// What of a file asks for a server, for problems that show when servers come together. Members as in Diagnostic.
 struct DeclaredAt {

@@ -139,6 +139,20 @@ TEST(Build, AnAddressThatEndsLikeTheMarkOfThePodStaysAsItIs) {
   EXPECT_THAT(corefile, testing::Not(testing::HasSubstr(" 0.0.0.254")));
 }
 
+TEST(Build, EnvoyServesOnThePodsAddressWhatIsAllowedOnItsSide) {
+  const std::string allowed =  // the ProxyPolicy comes last
+      "  allowedNames: [{port: 443, side: vlan, names: [ignition.blue.hc.example.com]}, {port: 443, side: pod, names: "
+      "[oauth.blue.hc.example.com]}]\n";
+  const auto built = build_text(test::read_file(test::data_path(kSpec)) + allowed, Deployment::coredns_envoy).value();
+  std::string bootstrap;
+  for (const nlohmann::json& object : built.objects)
+    if (object["kind"] == "ConfigMap" && object["data"].contains("envoy.yaml")) bootstrap = object["data"]["envoy.yaml"];
+  EXPECT_THAT(bootstrap, testing::HasSubstr("oauth.blue.hc.example.com")) << "wherever the pod may be";
+  EXPECT_THAT(bootstrap, testing::HasSubstr("ignition.blue.hc.example.com"));
+  EXPECT_THAT(bootstrap, testing::HasSubstr(" prefix_ranges:"));
+  EXPECT_THAT(bootstrap, testing::Not(testing::HasSubstr("0.0.0.254")));
+}
+
 TEST(Build, WhatElseIsTooLargeIsNotTheFaultOfAFileOfRecords) {
   std::string text = test::read_file(test::data_path(kSpec));
   text +=

@@ -31,6 +31,13 @@ TEST(AccessLog, TextFollowsTheTemplate) {
   EXPECT_EQ(AccessLogFormat::text("")->render(record()), "");
 }
 
+TEST(AccessLog, TheTemplateComesBack) {
+  EXPECT_EQ(AccessLogFormat().text_template(), AccessLogFormat::kDefaultTemplate);
+  for (const char* given : {"", "100%% %{reason}%{sni}!", "%%%%", "%{sni}%%"})
+    EXPECT_EQ(AccessLogFormat::text(given)->text_template(), given);
+  EXPECT_FALSE(AccessLogFormat::json().text_template().has_value());
+}
+
 TEST(AccessLog, WhatDoesNotApplyIsADash) {
   AccessRecord r;
   r.reason = "hello_incomplete";

@@ -350,6 +350,22 @@ TEST_F(LifecycleTest, WithoutDescriptorsItLeavesTheProcessorAlone) {  // PXY-17,
   });
 }
 
+TEST_F(LifecycleTest, ALackOfDescriptorsIsNoFaultOfTheEndpoint) {
+  in_child([this] {
+    proxy::RouteConfig config = test::config_for({{"a.test", {server.endpoint()}}});
+    config.backends[0].ejection.failures = 1;
+    start(config);
+    Peer from = client();
+    from.send(hello("a.test"));
+    limit_descriptors(next_descriptor() + 1);  // for the client's connection alone
+    ASSERT_TRUE(run_until([&] { return engine->stats().connect_failures == 1; }));
+    const auto backend = engine->stats().backends.at("a.test");
+    EXPECT_EQ(backend.endpoints.at(server.endpoint()).failures, 1u);
+    EXPECT_FALSE(backend.endpoints.at(server.endpoint()).is_ejected);
+    EXPECT_EQ(backend.ejections, 0u);
+  });
+}
+
 TEST_F(LifecycleTest, AnyDescriptorMayBeTheOneThatIsMissing) {
   in_child([this] {
     start({{"a.test", {server.endpoint()}}});

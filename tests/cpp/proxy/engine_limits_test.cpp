@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <hcpnet/tls/client_hello.hpp>
+#include <stdexcept>
 
 #include "proxy/proxy_test.hpp"
 
@@ -50,6 +52,26 @@ TEST_F(LimitsTest, AListenerHasALimitOfItsOwn) {
   ASSERT_TRUE(run_until([&] { return engine->stats().active == 1; }));
   listener = engine->listeners().at(0).bound;
   auto again = tunnel("a.test", server);
+}
+
+TEST_F(LimitsTest, AListenerGoesOnWhenTheEmbeddersLogHasFailed) {
+  auto with = options();
+  with.max_connections = 1;
+  with.log = Logger(
+      [](const LogRecord& record) {
+        if (record.message == "connection limit reached") throw std::runtime_error("no room for a log");
+      },
+      "proxy");
+  start(config(), with);
+  {
+    auto first = tunnel("a.test", server);
+    Peer second = client();
+    EXPECT_THROW(run_until([] { return false; }), std::runtime_error);
+    EXPECT_EQ(engine->stats().limit_refused, 1u);
+  }
+  expect_all_closed();
+  auto again = tunnel("a.test", server);
+  expect_works(again.first, again.second);
 }
 
 TEST_F(LimitsTest, ASourceHasALimitOverAllListeners) {
@@ -279,6 +301,77 @@ TEST_F(HealthTest, ATlsCheckWantsAServerHello) {
   again.send(std::string("\x15\x03\x03\x00\x02\x02\x28", 7));  // an alert
   ASSERT_TRUE(run_until([&] { return checks() == 3; }));
   EXPECT_EQ(engine->stats().backends.at("a.test").health_check_failures, 2u);
+}
+
+TEST_F(HealthTest, NothingIsAskedOnceTheEngineStops) {
+  auto with = options();
+  with.clock = &system_clock();
+  start(checked({server.endpoint()}, {.interval = 1h}), with);
+  ASSERT_TRUE(run_until([&] { return checks() == 1; }));
+  bool is_stopped = false;
+  engine->stop([&] { is_stopped = true; });
+  engine->replace(engine->table());
+  io.restart();
+  const auto begin = std::chrono::steady_clock::now();
+  io.run_for(10s);
+  EXPECT_TRUE(is_stopped);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 9s) << "the event loop has come to its end";
+}
+
+TEST_F(HealthTest, AnAnswerThatComesTooLateSaysNothing) {
+  Server mute(*this);
+  RouteConfig config = checked({mute.endpoint()}, {.kind = HealthCheck::Kind::tls, .interval = 10s, .timeout = 2s});
+  start(config);
+  Peer probe = mute.accept();
+  config.backends[0].health_check.reset();
+  engine->replace(RouteTable::build(config).value());
+  clock.advance(2s);
+  run_ready();
+  EXPECT_TRUE(probe.end());
+  EXPECT_TRUE(is_healthy(mute.endpoint()));
+  EXPECT_EQ(checks(), 0u);
+}
+
+TEST_F(HealthTest, ManyBackendsWaitForTheirTurn) {
+  constexpr std::size_t kBackends = 300;  // more than are asked at a time
+  Server all(*this, "127.0.0.1", 512);
+  RouteConfig config;
+  config.listeners = {{{Ipv4(127, 0, 0, 1), 443}, {}}};
+  for (std::size_t i = 0; i < kBackends; ++i) {
+    Backend& backend = config.backends.emplace_back();
+    backend.name = "backend" + std::to_string(i);
+    backend.endpoints = {all.endpoint()};
+    backend.health_check = HealthCheck{.interval = 10s};
+  }
+  start(config);
+  const auto all_checked = [&](std::uint64_t times) {
+    const auto stats = engine->stats();
+    return std::ranges::all_of(stats.backends, [&](const auto& b) { return b.second.health_checks == times; });
+  };
+  ASSERT_TRUE(run_until([&] { return all_checked(1); }));
+  while (all.has_connection()) {
+  }
+  clock.advance(10s);
+  ASSERT_TRUE(run_until([&] { return all_checked(2); }));
+  for (const auto& [name, backend] : engine->stats().backends) {
+    EXPECT_EQ(backend.health_checks_left_out, 0u) << name;
+    EXPECT_EQ(backend.health_check_failures, 0u) << name;
+  }
+}
+
+TEST_F(HealthTest, ARoundIsLeftOutWhileTheOneBeforeWaits) {
+  Server mute(*this, "0.0.0.0", 1024);
+  std::vector<Endpoint> endpoints;
+  for (std::uint32_t i = 1; i <= 255; ++i) endpoints.push_back({Ipv4(0x7f000000 + i), mute.endpoint().port});
+  RouteConfig config = checked(endpoints, {.kind = HealthCheck::Kind::tls, .interval = 1s, .timeout = 5s});
+  config.backends.push_back(config.backends[0]);
+  config.backends[1].name = "b.test";
+  start(config);
+  const auto of = [&](const char* name) { return engine->stats().backends.at(name); };
+  clock.advance(1s);  // nobody has answered: 254 of b.test still wait for their turn
+  run_ready();
+  EXPECT_EQ(of("b.test").health_checks_left_out, 255u);
+  EXPECT_EQ(of("b.test").health_checks, 0u);
 }
 
 TEST_F(HealthTest, WhatIsNotCheckedAnyMoreIsNotBadAnyMore) {

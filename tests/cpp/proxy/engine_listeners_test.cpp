@@ -272,6 +272,20 @@ TEST_F(UdpTest, EachClientHasASocketOfItsOwn) {
   EXPECT_EQ(closed("reason"), (Strings{"finished", "finished"}));
 }
 
+TEST_F(UdpTest, WhatWouldComeBackIsRefused) {
+  start(config_);
+  config_.backends[0].endpoints = {listener};
+  engine->replace(RouteTable::build(config_).value());
+  udp::socket client = client_socket();
+  client.send_to(boost::asio::buffer(std::string("x")), proxy());
+  ASSERT_TRUE(run_until([&] { return closed_for("loop") == 1; }));
+  const EngineStats stats = engine->stats();
+  EXPECT_EQ(stats.loops_refused, 1u);
+  EXPECT_EQ(stats.connect_failures, 1u);
+  EXPECT_EQ(stats.udp_dropped, 1u);
+  EXPECT_EQ(stats.active, 0u);
+}
+
 TEST_F(UdpTest, LimitsHoldHereToo) {
   config_.listeners[0].max_connections = 1;
   config_.listeners[0].deny = {*parse_cidr("127.0.0.3/32")};
@@ -441,6 +455,24 @@ TEST_F(ReloadTest, DrainingTakesNothingNewAndEndsNothing) {
   engine->stop([&] { is_stopped = true; });
   clock.advance(5s);
   EXPECT_TRUE(run_until([&] { return is_stopped; }));
+}
+
+TEST_F(ReloadTest, DrainingResetsNobodyWhoHasConnected) {
+  start(config(ListenerKind::tls));
+  std::vector<Peer> waiting;
+  for (int i = 0; i < 20; ++i) {
+    waiting.push_back(client());
+    waiting.back().send(hello("a.test"));
+  }
+  engine->drain();
+  const std::size_t bytes = hello("a.test").size();
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    Peer to = server.accept();
+    EXPECT_EQ(to.receive(bytes).size(), bytes);
+    to.send(std::string("x"));
+    to.close();
+  }
+  for (Peer& from : waiting) EXPECT_EQ(from.receive_all(), "x");
 }
 
 TEST_F(ReloadTest, AnAccessLogGetsItsLines) {

@@ -174,10 +174,27 @@ void expect_keepalive(int socket, int idle, int interval, int probes) {
 TEST_F(SettingsTest, BothSidesOfATunnelAreKeptAlive) {
   start(config());
   auto usual = tunnel("a.test", server);
+  const int towards_backend = test::other_end(usual.second.socket());
+  EXPECT_EQ(test::int_option(towards_backend, SOL_SOCKET, SO_KEEPALIVE), 0) << "most tunnels have no use of it";
+  clock.advance(999ms);
+  EXPECT_EQ(test::int_option(towards_backend, SOL_SOCKET, SO_KEEPALIVE), 0);
+  clock.advance(1ms);
   for (const Peer* peer : {&usual.first, &usual.second}) expect_keepalive(test::other_end(peer->socket()), 60, 15, 4);
   configure([](EngineSettings& s) { s.keepalive = {7s, 3s, 2}; });
   auto other = tunnel("a.test", server);
-  for (const Peer* peer : {&other.first, &other.second}) expect_keepalive(test::other_end(peer->socket()), 7, 3, 2);
+  clock.advance(500ms);
+  auto third = tunnel("a.test", server);
+  {
+    const auto brief = tunnel("a.test", server);  // one that ends before its time comes takes nothing from the others
+  }
+  ASSERT_TRUE(run_until([&] { return engine->stats().active == 3; }));
+  clock.advance(500ms);
+  for (const Peer* peer : {&other.first, &other.second, &third.first})
+    expect_keepalive(test::other_end(peer->socket()), 7, 3, 2);
+  const int younger = test::other_end(third.second.socket());
+  EXPECT_EQ(test::int_option(younger, SOL_SOCKET, SO_KEEPALIVE), 0);
+  clock.advance(500ms);
+  expect_keepalive(younger, 7, 3, 2);
 }
 
 TEST_F(SettingsTest, AListenerThatWasPreparedBeforeFollowsThem) {
@@ -232,14 +249,35 @@ TEST_F(SettingsTest, TheUsualBoundHoldsWhereTheKernelAllowsItInFull) {
   EXPECT_EQ(buffers_of(busy_tunnel()), expected);
 }
 
-TEST_F(SettingsTest, ABoundThatTheKernelDoesNotAllowIsSaid) {
+TEST_F(SettingsTest, ABoundThatTheKernelDoesNotAllowIsSaidOnce) {
+  const auto times_said = [&] {
+    return std::ranges::count_if(records, [](const LogRecord& record) {
+      return record.level == LogLevel::warning &&
+             record.message == "the kernel allows less than is configured for a socket buffer";
+    });
+  };
   auto with = options();
-  with.buffers.receive_bytes = std::size_t{1} << 30;
+  with.buffers = {std::size_t{1} << 30, kSmall};
   start(config(), with);
-  EXPECT_TRUE(std::ranges::any_of(records, [](const LogRecord& record) {
-    return record.level == LogLevel::warning &&
-           record.message == "the kernel allows less than is configured for a socket buffer";
-  }));
+  EXPECT_EQ(times_said(), 1);
+  configure([](EngineSettings& s) { s.max_hello_bytes = 1024; });
+  EXPECT_EQ(times_said(), 1) << "nothing of it is new";
+  configure([](EngineSettings& s) { s.buffers.receive_bytes = 0; });
+  configure([](EngineSettings& s) { s.buffers.receive_bytes = std::size_t{1} << 30; });
+  EXPECT_EQ(times_said(), 2);
+}
+
+TEST_F(SettingsTest, WhatTheKernelAllowsIsShown) {
+  auto with = options();
+  with.buffers = {std::size_t{1} << 30, kSmall};
+  start(config(), with);
+  const SocketBuffers granted = engine->granted_buffers();
+  EXPECT_LT(granted.receive_bytes, std::size_t{1} << 30);
+  EXPECT_EQ(granted.send_bytes, kSmall);
+  const auto buffers = buffers_of(busy_tunnel());
+  EXPECT_EQ(buffers[0], 2 * socket_buffer_option(*granted.receive_bytes)) << "sockets are bounded by that";
+  configure([](EngineSettings& s) { s.buffers = {0, 0}; });
+  EXPECT_EQ(engine->granted_buffers(), (SocketBuffers{0, 0}));
 }
 
 /// Who stops reading, and in what pieces the other one sends.

@@ -78,6 +78,13 @@ TEST(HttpHostReader, EveryProperPrefixNeedsMoreAndByteByByteIsTheSame) {
   EXPECT_EQ(reader.read(as_bytes(request)).value().name, "a.test");
 }
 
+TEST(HttpHostReader, SaysThatItIsGivenLessThanBefore) {
+  const std::string request = get("Host: a.test\r\n");
+  HttpHostReader reader;
+  EXPECT_EQ(reader.read(as_bytes(request).first(20)).error(), Errc::need_more);
+  EXPECT_EQ(reader.read(as_bytes(request).first(19)).error(), Errc::malformed);
+}
+
 TEST(HttpHostReader, SurvivesEverySingleByteChange) {
   const std::string request = get("Host: a.test:80\r\nX: y\r\n");
   for (std::size_t i = 0; i < request.size(); ++i) {

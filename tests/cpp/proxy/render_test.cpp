@@ -13,6 +13,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 Endpoint endpoint(std::uint8_t last, std::uint16_t port) {
@@ -273,33 +274,61 @@ TEST(RenderProxy, OverHttpEnvoyHasIdleTimeAndAttemptsToo) {
   EXPECT_EQ(action["retry_policy"], (nlohmann::json{{"retry_on", "connect-failure"}, {"num_retries", 2}}));
 }
 
-TEST(RenderProxy, OnEveryAddressOnlyWhatAllOfThemAllow) {
+/// The names that Envoy serves by the address that a client came to; "": every other address.
+std::map<std::string, nlohmann::json> names_by_address(std::vector<std::string> one, std::vector<std::string> other,
+                                                       const Endpoint& where = endpoint(5, 443)) {
+  RouteConfig config = small();
+  config.listeners[0].only_names = std::move(one);
+  config.listeners.push_back({where, std::move(other)});
+  Diagnostics warnings;
+  const auto listeners = render_envoy(config, {}, {.any_address = true}, warnings)["static_resources"]["listeners"];
+  EXPECT_THAT(codes(warnings), IsEmpty());
+  std::map<std::string, nlohmann::json> found;
+  for (const auto& chain : listeners.at(0).at("filter_chains")) {
+    const auto& match = chain.at("filter_chain_match");
+    const auto ranges = match.find("prefix_ranges");
+    const std::string address = ranges == match.end() ? "" : (*ranges)[0].at("address_prefix").get<std::string>();
+    EXPECT_TRUE(found.emplace(address, match.at("server_names")).second);
+  }
+  return found;
+}
+
+TEST(RenderProxy, OnEveryAddressEnvoyGoesByTheOneThatAClientCameTo) {
+  using Names = std::map<std::string, nlohmann::json>;
+  const std::string one = endpoint(4, 443).address.to_string(), other = endpoint(5, 443).address.to_string();
+  const auto json = [](const char* name) { return nlohmann::json::array({name}); };
+  EXPECT_EQ(names_by_address({"a.example"}, {"*.example"}),
+            (Names{{"", json("a.example")}, {one, json("a.example")}, {other, json("a.example")}}));
+  EXPECT_EQ(names_by_address({"a.example"}, {"b.example"}), (Names{{one, json("a.example")}}))
+      << "nothing, not everything";
+  EXPECT_EQ(names_by_address({"a.example"}, {"a.example"}), (Names{{"", json("a.example")}}))
+      << "no difference, no need";
+  EXPECT_EQ(names_by_address({"b.example"}, {"a.example"}, {Ipv4{}, 443}), (Names{{"", json("a.example")}}))
+      << "the unspecified address is every other one";
+}
+
+TEST(RenderProxy, AListenerThatLeadsNowhereIsNotThereForEnvoy) {
+  RouteConfig config = small();
+  config.listeners.push_back({endpoint(4, 6443)});
+  config.listeners.push_back({endpoint(5, 443), {"b.example"}});
+  const auto listeners = envoy(config)["listeners"];
+  ASSERT_EQ(listeners.size(), 1u) << "it does not start with one that has no chain";
+  EXPECT_EQ(listeners[0]["name"], "192.0.2.4-443");
+}
+
+TEST(RenderProxy, OnEveryAddressOfHaproxyOnlyWhatAllOfThemAllow) {
   const auto merged = [](std::vector<std::string> one, std::vector<std::string> other) {
     RouteConfig config = small();
     config.listeners[0].only_names = std::move(one);
     config.listeners.push_back({endpoint(5, 443), std::move(other)});
     Diagnostics warnings;
-    const auto listeners = render_envoy(config, {}, {.any_address = true}, warnings)["static_resources"]["listeners"];
+    std::string text = haproxy(config, warnings, {.any_address = true});
     EXPECT_THAT(codes(warnings), ElementsAre("not-expressible"));
-    return listeners.empty() ? nlohmann::json()
-                             : listeners[0]["filter_chains"][0]["filter_chain_match"]["server_names"];
+    return text;
   };
-  EXPECT_EQ(merged({"a.example", "b.example"}, {"a.example"}), nlohmann::json{"a.example"});
-  EXPECT_EQ(merged({"a.example"}, {"*.example"}), nlohmann::json{"a.example"});
-  EXPECT_EQ(merged({"*.example"}, {"a.example"}), nlohmann::json{"a.example"});
-  EXPECT_EQ(merged({"a.example"}, {"b.example"}), nlohmann::json()) << "nothing, not everything";
-}
-
-TEST(RenderProxy, OnEveryAddressTheNamesOfOneHoldForAll) {
-  RouteConfig config = small();
-  config.listeners.push_back({endpoint(5, 443), {"a.example"}});
-  Diagnostics of_haproxy, of_envoy;
-  EXPECT_THAT(haproxy(config, of_haproxy, {.any_address = true}), HasSubstr("use_backend closed if !is-allowed"));
-  EXPECT_THAT(codes(of_haproxy), ElementsAre("not-expressible"));
-  config.routes[0].no_sni = config.routes[0].other_sni = true;
-  const auto json = render_envoy(config, {}, {.any_address = true}, of_envoy)["static_resources"];
-  EXPECT_EQ(json["listeners"][0]["filter_chains"].size(), 1u) << "nothing nameless";
-  EXPECT_THAT(codes(of_envoy), ElementsAre("not-expressible"));
+  EXPECT_THAT(merged({"a.example"}, {"*.example"}), HasSubstr("is-allowed"));
+  EXPECT_THAT(merged({}, {"a.example"}), HasSubstr("use_backend closed if !is-allowed"));
+  EXPECT_THAT(merged({"a.example"}, {"b.example"}), Not(HasSubstr("bind :443"))) << "nothing, not everything";
 }
 
 TEST(RenderProxy, UdpAndBlindTcpForEnvoy) {

@@ -455,7 +455,7 @@ TEST(ProxyPolicy, TakesEveryFieldThatTheProxyHas) {
                 "  maxHelloBytes: 32768\n  maxConnectAttempts: 1\n  socketBuffers: {receiveBytes: 0, sendBytes: "
                 "262144}\n  tcpKeepalive: {idleSeconds: 32767, intervalSeconds: 1, probes: 127}\n"
                 "  allowedNames: [{port: 443, names: [a.example, \"*.b.example\"]}, {port: 443, address: "
-                "192.0.2.4, names: [c.example]}]\n"
+                "192.0.2.4, names: [c.example]}, {port: 443, side: pod, names: [d.example]}]\n"
                 "  backends: [{name: apps, idleTimeoutSeconds: 0}, {name: blue.1-kube-apiserver}]\n"
                 "  accessLog: {format: text, template: \"%{client} %{sni}\"}\n"),
       IsEmpty());
@@ -484,6 +484,13 @@ TEST(ProxyPolicy, AllowsNamesOncePerListenerAndWhereNamesAreSeen) {
   EXPECT_THAT(found("{port: 443, address: \"2001:db8::1\", names: [a.example]}, {port: 443, address: "
                     "\"2001:0db8::0:1\", names: [a.example]}"),
               ElementsAre("duplicate-name /spec/allowedNames/1/port"));
+  EXPECT_THAT(found("{port: 443, side: pod, names: [a.example]}, {port: 443, side: vlan, names: [b.example]}, "
+                    "{port: 443, side: pod, names: [b.example]}"),
+              ElementsAre("duplicate-name /spec/allowedNames/2/port"));
+  EXPECT_THAT(found("{port: 443, side: pod, address: 192.0.2.4, names: [a.example]}, {port: 443, side: public, names: "
+                    "[a.example]}"),
+              testing::UnorderedElementsAre("bad-combination /spec/allowedNames/0/side",
+                                            "bad-choice /spec/allowedNames/1/side"));
   EXPECT_THAT(found("{port: 443, names: []}, {names: [a_b.example], address: x}"),
               testing::UnorderedElementsAre(
                   "too-few-items /spec/allowedNames/0/names", "missing-field /spec/allowedNames/1/port",

@@ -629,6 +629,40 @@ TEST(StackConfig, ABackendMayIdleAsLongAsItsPolicySaysOfIt) {
   EXPECT_EQ(place(only(config.warnings, "no-such-backend")), "set.yaml:39 /spec/backends/2/name");
 }
 
+TEST(StackConfig, ABackendIsCheckedInAWayThatItCanPass) {
+  const StackConfig config =
+      make(with_proxy_policy("  healthCheck: {kind: TLS, intervalSeconds: 5}\n"), test::example_observed());
+  const auto kind_of = [&](const std::string& name) {
+    return std::ranges::find(routes(config).backends, name, &proxy::Backend::name)->health_check->kind;
+  };
+  EXPECT_EQ(kind_of("blue-kube-apiserver"), proxy::HealthCheck::Kind::tls);
+  EXPECT_EQ(kind_of("blue-apps-https"), proxy::HealthCheck::Kind::tls);
+  EXPECT_EQ(kind_of("blue-apps-http"), proxy::HealthCheck::Kind::tcp) << "it speaks no TLS";
+
+  const spec::ValidSet server = spec::check({{"p.yaml", R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: ProxyServer
+metadata: {name: p, namespace: hcp}
+spec:
+  networkConfig: {serverIP: 192.0.2.4}
+  backends:
+  - {name: dns, port: 53, hostname: dns.example, targetService: 10.0.0.1, targetPort: 53, targetNamespace: a, protocol: UDP}
+  - {name: ssh, port: 22, hostname: ssh.example, targetService: 10.0.0.1, targetPort: 22, targetNamespace: a}
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: ProxyPolicy
+metadata: {name: p, namespace: hcp}
+spec:
+  targetRef: {kind: ProxyServer, name: p}
+  listeners: [{port: 22, kind: TCP}]
+  healthCheck: {kind: TLS}
+)"}})
+                                    .value();
+  const StackConfig single = make_stack_config(server, {}, {}).value();
+  EXPECT_FALSE(routes(single).backends.at(0).health_check.has_value()) << "a connection says nothing about UDP";
+  EXPECT_EQ(routes(single).backends.at(1).health_check->kind, proxy::HealthCheck::Kind::tcp);
+}
+
 TEST(StackConfig, AListenerServesTheNamesThatAreAllowedOnItAlone) {
   const auto config_for = [](const std::string& lists) {
     Diagnostics warnings;
@@ -658,6 +692,38 @@ TEST(StackConfig, AListenerServesTheNamesThatAreAllowedOnItAlone) {
   EXPECT_EQ(place(only(none.warnings, "no-such-listener")), "set.yaml:36 /spec/allowedNames/0");
 }
 
+TEST(StackConfig, ASideServesTheNamesThatAreAllowedOnIt) {
+  const auto build = [](const std::string& lists, const std::vector<IpAddress>& pod_addresses) {
+    const spec::ValidSet set = spec::check(with_proxy_policy("  allowedNames:\n" + lists)).value();
+    return make_stack_config(set, {}, {pod_addresses, {}}).value();
+  };
+  const std::string lists =
+      "  - {port: 443, names: [c.example]}\n  - {port: 443, side: pod, names: [a.example]}\n"
+      "  - {port: 443, address: 172.16.0.8, names: [b.example]}\n";
+  const StackConfig config = build(lists, {Ipv4(172, 16, 0, 9), Ipv4(172, 16, 0, 8)});
+  std::map<std::string, std::vector<std::string>> allowed;
+  for (const proxy::Listener& l : routes(config).listeners) allowed[l.address.to_string()] = l.only_names;
+  EXPECT_EQ(allowed.at("172.16.0.9:443"), Texts{"a.example"});
+  EXPECT_EQ(allowed.at("172.16.0.8:443"), Texts{"b.example"}) << "an address goes before a side";
+  EXPECT_EQ(allowed.at("192.0.2.4:443"), Texts{"c.example"}) << "and a side before none";
+  EXPECT_EQ(allowed.at("172.16.0.9:6443"), Texts{});
+
+  const std::string one_side = "  - {port: 443, side: pod, names: [a.example]}\n";
+  const StackConfig alone = build(one_side, {});
+  EXPECT_TRUE(routes(alone).listeners.at(1).only_names.empty()) << "nobody comes in on that side";
+  EXPECT_FALSE(std::ranges::any_of(alone.warnings, [](const auto& d) { return d.code == "no-such-listener"; }));
+  const spec::ValidSet set = spec::check(with_proxy_policy("  allowedNames:\n" + one_side)).value();
+  Surroundings everywhere;
+  everywhere.has_any_address = true;
+  const auto refused = make_stack_config(set, {}, everywhere);
+  ASSERT_TRUE(refused.has_error()) << "it would serve everything on addresses that nobody has named";
+  EXPECT_EQ(place(only(refused.error(), "no-such-listener")), "set.yaml:36 /spec/allowedNames/0/side");
+  everywhere.pod_addresses = {Ipv4(172, 16, 0, 9)};
+  EXPECT_TRUE(make_stack_config(set, {}, everywhere).has_value());
+  const StackConfig wrong = build("  - {port: 444, side: pod, names: [a.example]}\n", {Ipv4(172, 16, 0, 9)});
+  EXPECT_EQ(place(only(wrong.warnings, "no-such-listener")), "set.yaml:36 /spec/allowedNames/0");
+}
+
 TEST(StackConfig, AListOfNamesForAnAddressThatIsNotThereIsRefused) {
   const auto build = [](const std::string& address) {
     spec::ValidSet set = spec::check(with_proxy_policy("  allowedNames:\n  - {port: 443, address: \"" + address +
@@ -669,6 +735,11 @@ TEST(StackConfig, AListOfNamesForAnAddressThatIsNotThereIsRefused) {
   ASSERT_TRUE(refused.has_error()) << "it would restrict nobody";
   EXPECT_EQ(place(only(refused.error(), "no-such-listener")), "set.yaml:36 /spec/allowedNames/0/address");
   EXPECT_TRUE(build("::ffff:172.16.0.9").has_value());
+  const spec::ValidSet set =
+      spec::check(with_proxy_policy("  allowedNames:\n  - {port: 443, address: 172.16.0.9, names: [a.example]}\n")).value();
+  const StackConfig looked_at = make_stack_config(set, {}, unknown_place()).value();
+  EXPECT_EQ(place(only(looked_at.warnings, "no-such-listener")), "set.yaml:36 /spec/allowedNames/0/address")
+      << "where it runs it may be right";
 }
 
 TEST(StackConfig, KnowsAWorkerByAnAddressOfAnyType) {

@@ -1137,6 +1137,9 @@ TEST_F(StackTest, ShowsItsProxiesToTheAdministrator) {
   EXPECT_TRUE(shows("/clusters", "\"name\": \"blue-kube-apiserver\""));
   EXPECT_TRUE(shows("/listeners", "\"address\": \"127.80.1.4:6443\""));
   EXPECT_TRUE(shows("/config_dump", "\"api-int.blue.example.com\""));
+  EXPECT_TRUE(shows("/config_dump", "\"grantedReceiveBytes\": "));
+  EXPECT_TRUE(shows("/config_dump", "\"workers\": 1"));
+  EXPECT_TRUE(shows("/config_dump", "\"template\": \"%{time} %{client} "));
   EXPECT_NE(stack.metrics().find("envoy_cluster_upstream_cx_active{proxy=\"hcp/vlan\",envoy_cluster_name=\"blue-"),
             std::string::npos);
   EXPECT_NE(stack.metrics().find("envoy_listener_downstream_cx_active{proxy=\"hcp/vlan\",envoy_listener_address="
