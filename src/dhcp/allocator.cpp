@@ -6,28 +6,45 @@
 #include <unordered_map>
 #include <utility>
 
-#include "dhcp/free_pool.hpp"
 #include "dhcp/lease_table.hpp"
 #include "dhcp/offer_table.hpp"
+#include "dhcp/pool_set.hpp"
 
 namespace hcpnet::dhcp {
+namespace {
+
+void add(const Allocator::Usage& part, Allocator::Usage& sum) {
+  sum.pool_size += part.pool_size;
+  sum.bound += part.bound;
+  sum.offered += part.offered;
+  sum.declined += part.declined;
+}
+
+}  // namespace
 
 struct Allocator::Impl {
   explicit Impl(const AllocatorLimits& l) : limits(l), offers(l.offer_hold) {}
 
-  void configure(const Subnet& subnet);
+  void configure(std::span<const Subnet> configured);
   [[nodiscard]] bool is_used(Ipv4 address) const;
   [[nodiscard]] bool is_others(const MacAddress& mac, Ipv4 address) const;
-  [[nodiscard]] bool is_allowed(const MacAddress& mac, Ipv4 address) const;
+  [[nodiscard]] bool is_allowed(const Client& client, Ipv4 address) const;
   [[nodiscard]] std::optional<Ipv4> reservation(const MacAddress& mac) const;
-  [[nodiscard]] Claim claim(const MacAddress& mac, Ipv4 address) const;
-  [[nodiscard]] std::optional<Ipv4> choose(const MacAddress& mac, std::optional<Ipv4> requested);
-  [[nodiscard]] std::optional<Ipv4> choose_known(const MacAddress& mac, std::optional<Ipv4> requested) const;
+  [[nodiscard]] Claim claim(const Client& client, Ipv4 address) const;
+  [[nodiscard]] std::optional<Ipv4> choose(const Client& client, std::optional<Ipv4> requested);
+  [[nodiscard]] std::optional<Ipv4> choose_known(const Client& client, std::optional<Ipv4> requested) const;
+  [[nodiscard]] std::optional<Ipv4> choose_from_pools(const ClassSet& classes, bool is_guarded);
+  [[nodiscard]] bool make_room();
+  void skip_used();
   void hold(const MacAddress& mac, Ipv4 address, Time now);
   void drop_offer(Ipv4 address);
   void end(LeaseRecord& record, LeaseState state, Time now);
   void restore_owner(LeaseRecord& record, Time now, std::vector<Lease>& superseded);
   [[nodiscard]] bool is_never_given(Ipv4 address) const;
+  [[nodiscard]] std::size_t subnet_of(Ipv4 address) const;
+  [[nodiscard]] std::size_t group_of(Ipv4 address) const;
+  LeaseRecord& obtain(Ipv4 address) { return table.obtain(address, group_of(address)); }
+  [[nodiscard]] std::vector<Usage> usage_by_group() const;
   Adopted bind_adopted(const Lease& lease);
   Adopted let_rest(const Lease& lease);
   Adopted remember(const Lease& lease, Time now);
@@ -36,12 +53,16 @@ struct Allocator::Impl {
   [[nodiscard]] Lease lease(const LeaseRecord& record) const;
   [[nodiscard]] LeaseEvent event(LeaseEventKind kind, const LeaseRecord& record) const { return {kind, lease(record)}; }
 
+  struct Place {
+    std::string name;
+    Ipv4Cidr cidr;
+    std::chrono::seconds lease_time{};
+  };
+
   AllocatorLimits limits;
-  std::string subnet_name;
-  Ipv4Cidr cidr;
-  std::vector<Ipv4> servers;  // and the router: addresses that no client can have
-  std::chrono::seconds lease_time{};
-  FreePool pool;
+  std::vector<Place> subnets;
+  std::vector<Ipv4> servers;  // and routers: addresses that no client can have
+  PoolSet pools;
   std::unordered_map<MacAddress, Ipv4> reserved_for;
   std::unordered_map<Ipv4, MacAddress> reserved;
   LeaseTable table;
@@ -49,23 +70,45 @@ struct Allocator::Impl {
   std::unordered_map<Ipv4, Lease> replaced;  ///< on disk, until settle_adopted() tells what is there now
 };
 
-void Allocator::Impl::configure(const Subnet& subnet) {
-  subnet_name = subnet.name;
-  cidr = subnet.cidr;
-  servers = subnet.dns_servers;
-  servers.push_back(subnet.server_id);
-  if (subnet.router) servers.push_back(*subnet.router);
-  lease_time = subnet.lease_time;
-  pool = FreePool(subnet);
+void Allocator::Impl::configure(std::span<const Subnet> configured) {
+  subnets.clear();
+  servers.clear();
   reserved_for.clear();
   reserved.clear();
-  for (const Reservation& reservation : subnet.reservations) {
-    const bool is_ours = reservation.address == subnet.server_id || reservation.address == subnet.router;
-    if (is_ours || !subnet.cidr.is_host(reservation.address)) continue;
-    if (reserved.emplace(reservation.address, reservation.mac).second)
-      reserved_for.emplace(reservation.mac, reservation.address);
+  for (const Subnet& subnet : configured) {
+    subnets.push_back({subnet.name, subnet.cidr, subnet.lease_time});
+    servers.insert(servers.end(), subnet.dns_servers.begin(), subnet.dns_servers.end());
+    servers.push_back(subnet.server_id);
+    if (subnet.router) servers.push_back(*subnet.router);
+    for (const Reservation& reservation : subnet.reservations) {
+      const bool is_ours = reservation.address == subnet.server_id || reservation.address == subnet.router;
+      if (is_ours || !subnet.cidr.is_host(reservation.address)) continue;
+      if (reserved.emplace(reservation.address, reservation.mac).second)
+        reserved_for.emplace(reservation.mac, reservation.address);
+    }
   }
-  pool.skip([this](Ipv4 address) { return is_used(address); });
+  PoolSet next(configured);
+  const std::size_t groups = next.size() + subnets.size();
+  const bool has_changed = !next.has_layout_of(pools) || groups != table.groups();
+  pools = std::move(next);
+  if (has_changed) table.regroup(groups, [this](Ipv4 address) { return group_of(address); });
+  skip_used();
+}
+
+/// Work that the next offers need not do.
+void Allocator::Impl::skip_used() {
+  for (std::size_t i = 0; i < pools.size(); ++i) pools[i].free.skip([this](Ipv4 address) { return is_used(address); });
+}
+
+std::size_t Allocator::Impl::subnet_of(Ipv4 address) const {
+  const auto found = std::ranges::find_if(subnets, [&](const Place& s) { return s.cidr.contains(address); });
+  return found == subnets.end() ? 0 : static_cast<std::size_t>(found - subnets.begin());
+}
+
+/// What is counted together: each pool; and each subnet's addresses outside its pools.
+std::size_t Allocator::Impl::group_of(Ipv4 address) const {
+  const auto pool = pools.find(address);
+  return pool ? *pool : pools.size() + subnet_of(address);
 }
 
 bool Allocator::Impl::is_used(Ipv4 address) const {
@@ -89,51 +132,72 @@ std::optional<Ipv4> Allocator::Impl::reservation(const MacAddress& mac) const {
 }
 
 /// True when configuration lets the client have the address, whoever has it now.
-bool Allocator::Impl::is_allowed(const MacAddress& mac, Ipv4 address) const {
-  if (const auto own = reservation(mac)) {
+bool Allocator::Impl::is_allowed(const Client& client, Ipv4 address) const {
+  if (const auto own = reservation(client.mac)) {
     if (*own == address) return true;
-    if (!is_others(mac, *own)) return false;  // its own place is waiting for it
+    if (!is_others(client.mac, *own)) return false;  // its own place is waiting for it
   }
-  return pool.contains(address);
+  const auto pool = pools.find(address);
+  return pool && pools[*pool].is_open_to(client.classes);
 }
 
-Allocator::Claim Allocator::Impl::claim(const MacAddress& mac, Ipv4 address) const {
+Allocator::Claim Allocator::Impl::claim(const Client& client, Ipv4 address) const {
   const LeaseRecord* record = table.find(address);
-  if (record != nullptr && record->state == LeaseState::bound && record->mac == mac) {
-    return is_allowed(mac, address) ? Claim::own : Claim::retired;
+  if (record != nullptr && record->state == LeaseState::bound && record->mac == client.mac) {
+    return is_allowed(client, address) ? Claim::own : Claim::retired;
   }
-  if (!is_allowed(mac, address)) return Claim::outside;
-  if (is_others(mac, address)) return Claim::taken;
+  if (!is_allowed(client, address)) return Claim::outside;
+  if (is_others(client.mac, address)) return Claim::taken;
   if (offers.find(address) != nullptr) return Claim::own;
   const bool has_room = record != nullptr || table.size() < limits.max_leases;
   return has_room ? Claim::free : Claim::taken;
 }
 
 /// What the client has, had, or asks for.
-std::optional<Ipv4> Allocator::Impl::choose_known(const MacAddress& mac, std::optional<Ipv4> requested) const {
+std::optional<Ipv4> Allocator::Impl::choose_known(const Client& client, std::optional<Ipv4> requested) const {
   const auto may_have = [&](Ipv4 address) {
-    const Claim c = claim(mac, address);
+    const Claim c = claim(client, address);
     return c == Claim::own || c == Claim::free;
   };
-  if (const auto own = reservation(mac); own && may_have(*own)) return own;
-  if (const LeaseRecord* record = table.find(mac); record != nullptr && may_have(record->address))
+  if (const auto own = reservation(client.mac); own && may_have(*own)) return own;
+  if (const LeaseRecord* record = table.find(client.mac); record != nullptr && may_have(record->address))
     return record->address;
   if (requested && may_have(*requested)) return requested;
-  if (const OfferTable::Offer* offer = offers.find(mac); offer != nullptr && may_have(offer->address))
+  if (const OfferTable::Offer* offer = offers.find(client.mac); offer != nullptr && may_have(offer->address))
     return offer->address;
   return std::nullopt;
 }
 
-std::optional<Ipv4> Allocator::Impl::choose(const MacAddress& mac, std::optional<Ipv4> requested) {
-  if (const auto known = choose_known(mac, requested)) return known;
-  if (table.size() < limits.max_leases) {
-    if (const auto fresh = pool.take([this](Ipv4 address) { return is_used(address); })) return fresh;
+/// Whether one more address may be known. Ended leases outside the pools are of use to nobody and make room.
+bool Allocator::Impl::make_room() {
+  for (std::size_t i = 0; i < subnets.size() && table.size() >= limits.max_leases; ++i) {
+    LeaseRecord* record = table.oldest_idle(pools.size() + i);
+    if (record != nullptr) table.erase(*record);
   }
-  while (LeaseRecord* record = table.take_idle()) {
-    if (pool.contains(record->address)) return record->address;
-    table.erase(*record);  // of a pool that is no more
+  return table.size() < limits.max_leases;
+}
+
+/// From the pools of the client's classes, or from those of everybody.
+std::optional<Ipv4> Allocator::Impl::choose_from_pools(const ClassSet& classes, bool is_guarded) {
+  const auto is_wanted = [&](std::size_t i) {
+    return pools[i].is_guarded == is_guarded && pools[i].is_open_to(classes);
+  };
+  const bool has_room = make_room();
+  LeaseRecord* oldest = nullptr;
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    if (!is_wanted(i)) continue;
+    if (has_room)
+      if (const auto fresh = pools[i].free.take([this](Ipv4 address) { return is_used(address); })) return fresh;
+    LeaseRecord* record = table.oldest_idle(i);
+    if (record != nullptr && (oldest == nullptr || record->expires < oldest->expires)) oldest = record;
   }
-  return std::nullopt;
+  return oldest == nullptr ? std::nullopt : std::optional(oldest->address);
+}
+
+std::optional<Ipv4> Allocator::Impl::choose(const Client& client, std::optional<Ipv4> requested) {
+  if (const auto known = choose_known(client, requested)) return known;
+  if (const auto special = choose_from_pools(client.classes, true)) return special;
+  return choose_from_pools(client.classes, false);
 }
 
 void Allocator::Impl::hold(const MacAddress& mac, Ipv4 address, Time now) {
@@ -141,7 +205,7 @@ void Allocator::Impl::hold(const MacAddress& mac, Ipv4 address, Time now) {
     drop_offer(offer->address);
   }
   if (LeaseRecord* record = table.find(address)) table.unlink(*record);
-  pool.claim(address);
+  pools.claim(address);
   offers.hold(mac, address, now);
 }
 
@@ -149,7 +213,7 @@ void Allocator::Impl::hold(const MacAddress& mac, Ipv4 address, Time now) {
 void Allocator::Impl::drop_offer(Ipv4 address) {
   offers.erase(address);
   LeaseRecord* record = table.find(address);
-  if (record == nullptr) return pool.give_back(address);
+  if (record == nullptr) return pools.give_back(address);
   const bool is_ended = record->state == LeaseState::released || record->state == LeaseState::expired;
   if (is_ended) table.make_idle(*record, true);
 }
@@ -165,21 +229,21 @@ Lease Allocator::Impl::lease(const LeaseRecord& record) const {
           .mac = record.mac,
           .client_id = record.client_id,
           .host_name = record.host_name,
-          .subnet = subnet_name,
+          .subnet = subnets[subnet_of(record.address)].name,
           .state = record.state,
           .started = record.started,
           .expires = record.expires};
 }
 
-Allocator::Allocator(const Subnet& subnet, AllocatorLimits limits) : impl_(std::make_unique<Impl>(limits)) {
-  impl_->configure(subnet);
+Allocator::Allocator(std::span<const Subnet> subnets, AllocatorLimits limits) : impl_(std::make_unique<Impl>(limits)) {
+  impl_->configure(subnets);
 }
 Allocator::~Allocator() = default;
 Allocator::Allocator(Allocator&&) noexcept = default;
 Allocator& Allocator::operator=(Allocator&&) noexcept = default;
 
-void Allocator::reconfigure(const Subnet& subnet) {
-  impl_->configure(subnet);
+void Allocator::reconfigure(std::span<const Subnet> subnets) {
+  impl_->configure(subnets);
 }
 
 /// One lease per client: of two, the present one before an ended one, then the newer one.
@@ -201,7 +265,7 @@ std::vector<Lease> Allocator::restore(std::vector<Lease> leases, Time now) {
   impl_->table.reserve(leases.size());
   std::ranges::sort(leases, {}, &Lease::expires);  // ended ones become idle in the order in which they ended
   for (Lease& stored : leases) {
-    LeaseRecord& record = impl_->table.obtain(stored.address);
+    LeaseRecord& record = impl_->obtain(stored.address);
     record.mac = stored.mac;
     record.is_durable = true;
     record.started = stored.started;
@@ -217,19 +281,20 @@ std::vector<Lease> Allocator::restore(std::vector<Lease> leases, Time now) {
     }
     if (stored.state != LeaseState::declined) impl_->restore_owner(record, now, superseded);
   }
-  impl_->pool.skip([this](Ipv4 address) { return impl_->is_used(address); });
+  impl_->skip_used();
   return superseded;
 }
 
-std::optional<Ipv4> Allocator::offer(const MacAddress& mac, std::optional<Ipv4> requested, Time now) {
-  if (impl_->offers.size() >= impl_->limits.max_offers && impl_->offers.find(mac) == nullptr) return std::nullopt;
-  const auto address = impl_->choose(mac, requested);
+std::optional<Ipv4> Allocator::offer(const Client& client, std::optional<Ipv4> requested, Time now) {
+  if (impl_->offers.size() >= impl_->limits.max_offers && impl_->offers.find(client.mac) == nullptr)
+    return std::nullopt;
+  const auto address = impl_->choose(client, requested);
   if (!address) return std::nullopt;
   const LeaseRecord* record = impl_->table.find(*address);
   if (record != nullptr && record->state == LeaseState::bound) {
-    withdraw(mac);  // it is the client's already: nothing to hold
+    withdraw(client.mac);  // it is the client's already: nothing to hold
   } else {
-    impl_->hold(mac, *address, now);
+    impl_->hold(client.mac, *address, now);
   }
   return address;
 }
@@ -244,17 +309,18 @@ std::optional<Allocator::Held> Allocator::find(const MacAddress& mac) const {
   return Held{record->address, record->state};
 }
 
-Allocator::Claim Allocator::claim(const MacAddress& mac, Ipv4 address) const {
-  return impl_->claim(mac, address);
+Allocator::Claim Allocator::claim(const Client& client, Ipv4 address) const {
+  return impl_->claim(client, address);
 }
 
 std::optional<Ipv4> Allocator::reservation(const MacAddress& mac) const {
   return impl_->reservation(mac);
 }
 
-std::vector<LeaseEvent> Allocator::bind(const MacAddress& mac, Ipv4 address, std::string client_id,
+std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std::string client_id,
                                         std::string host_name, Time now) {
-  BOOST_ASSERT(claim(mac, address) == Claim::own || claim(mac, address) == Claim::free);
+  BOOST_ASSERT(claim(client, address) == Claim::own || claim(client, address) == Claim::free);
+  const MacAddress& mac = client.mac;
   std::vector<LeaseEvent> events;
   LeaseTable& table = impl_->table;
   const LeaseRecord* previous = table.find(mac);
@@ -270,8 +336,8 @@ std::vector<LeaseEvent> Allocator::bind(const MacAddress& mac, Ipv4 address, std
       impl_->drop_offer(offer->address);
     }
   }
-  impl_->pool.claim(address);
-  LeaseRecord& record = table.obtain(address);
+  impl_->pools.claim(address);
+  LeaseRecord& record = impl_->obtain(address);
   const bool is_renewal = record.state == LeaseState::bound;
   table.set_owner(record, mac);
   table.set_state(record, LeaseState::bound);
@@ -279,7 +345,7 @@ std::vector<LeaseEvent> Allocator::bind(const MacAddress& mac, Ipv4 address, std
     record.is_durable = false;
     record.started = now;
   }
-  record.expires = now + impl_->lease_time;
+  record.expires = now + impl_->subnets[impl_->subnet_of(address)].lease_time;
   record.client_id = std::move(client_id);
   record.host_name = std::move(host_name);
   events.push_back(impl_->event(is_renewal ? LeaseEventKind::renewed : LeaseEventKind::bound, record));
@@ -324,7 +390,7 @@ std::optional<LeaseEvent> Allocator::decline(const MacAddress& mac, Ipv4 address
   const bool is_offered = offer != nullptr && offer->mac == mac;
   if (!is_bound && !is_offered) return std::nullopt;
   impl_->offers.erase(address);
-  LeaseRecord& declined = impl_->table.obtain(address);
+  LeaseRecord& declined = impl_->obtain(address);
   impl_->table.clear_owner(declined);
   impl_->table.set_state(declined, LeaseState::declined);
   declined.mac = mac;
@@ -347,7 +413,7 @@ std::optional<LeaseEvent> Allocator::end(Ipv4 address, Time now) {
 // --- leases from elsewhere
 
 bool Allocator::Impl::is_never_given(Ipv4 address) const {
-  return !cidr.is_host(address) || std::ranges::find(servers, address) != servers.end();
+  return !subnets[subnet_of(address)].cidr.is_host(address) || std::ranges::find(servers, address) != servers.end();
 }
 
 AdoptObstacle Allocator::obstacle(const Lease& lease, Time now) const {
@@ -378,10 +444,10 @@ Allocator::Adopted Allocator::adopt(const Lease& lease, Time now) {
 /// The record of the address, as the lease has it, in use by nobody else and not yet durable.
 LeaseRecord& Allocator::Impl::fill(const Lease& lease, LeaseState state) {
   offers.erase(lease.address);
-  pool.claim(lease.address);
+  pools.claim(lease.address);
   if (const LeaseRecord* before = table.find(lease.address); before != nullptr && before->is_durable)
     replaced.insert_or_assign(lease.address, this->lease(*before));
-  LeaseRecord& record = table.obtain(lease.address);
+  LeaseRecord& record = obtain(lease.address);
   table.clear_owner(record);
   table.set_state(record, state);
   record.mac = lease.mac;
@@ -435,7 +501,7 @@ Allocator::Adopted Allocator::Impl::remember(const Lease& adopted, Time now) {
   if (same != nullptr && same->mac == adopted.mac) return {Adoption::unchanged, {}};
   const bool is_clients = adopted.mac != MacAddress() && adopted.state != LeaseState::declined;
   const bool is_wanted = is_clients && same == nullptr && offers.find(adopted.address) == nullptr;
-  if (!is_wanted || !pool.contains(adopted.address)) return {};
+  if (!is_wanted || !pools.find(adopted.address)) return {};
   const bool is_released = adopted.state == LeaseState::released;
   LeaseRecord& record = fill(adopted, is_released ? LeaseState::released : LeaseState::expired);
   record.expires = std::min(record.expires, now);
@@ -459,7 +525,7 @@ void Allocator::settle_adopted(const LeaseEvent& event, bool is_durable) {
     if (record->is_durable) return;  // one of ours that would have lasted longer; in memory it does
     if (replaced) return impl_->put_back(replaced.mapped());
     impl_->table.erase(*record);
-    return impl_->pool.give_back(event.lease.address);
+    return impl_->pools.give_back(event.lease.address);
   }
   record->is_durable = true;
   if (record->state == LeaseState::bound || record->state == LeaseState::declined) impl_->table.schedule(*record);
@@ -498,11 +564,40 @@ std::vector<Lease> Allocator::leases() const {
   return out;
 }
 
+// --- figures
+
+/// Takes time linear in the number of offers.
+std::vector<Allocator::Usage> Allocator::Impl::usage_by_group() const {
+  std::vector<Usage> out(pools.size() + subnets.size());
+  for (std::size_t group = 0; group < out.size(); ++group) {
+    if (group < pools.size()) out[group].pool_size = pools[group].free.size();
+    out[group].bound = table.count(group, LeaseState::bound);
+    out[group].declined = table.count(group, LeaseState::declined);
+  }
+  offers.for_each([&](const OfferTable::Offer& offer) { ++out[group_of(offer.address)].offered; });
+  return out;
+}
+
 Allocator::Usage Allocator::usage() const {
-  return {.pool_size = impl_->pool.size(),
-          .bound = impl_->table.count(LeaseState::bound),
-          .offered = impl_->offers.size(),
-          .declined = impl_->table.count(LeaseState::declined)};
+  Usage out;
+  for (const Usage& group : impl_->usage_by_group()) add(group, out);
+  return out;
+}
+
+Allocator::Usage Allocator::usage(std::size_t subnet) const {
+  const std::vector<Usage> groups = impl_->usage_by_group();
+  Usage out = groups[impl_->pools.size() + subnet];
+  for (std::size_t i = 0; i < impl_->pools.size(); ++i)
+    if (impl_->pools[i].subnet == subnet) add(groups[i], out);
+  return out;
+}
+
+std::vector<Allocator::PoolUsage> Allocator::pools(std::size_t subnet) const {
+  const std::vector<Usage> groups = impl_->usage_by_group();
+  std::vector<PoolUsage> out;
+  for (std::size_t i = 0; i < impl_->pools.size(); ++i)
+    if (impl_->pools[i].subnet == subnet) out.push_back({impl_->pools[i].range, groups[i]});
+  return out;
 }
 
 }  // namespace hcpnet::dhcp

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dhcp/lease_table.hpp"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace hcpnet::dhcp {
@@ -25,13 +27,14 @@ void LeaseTable::reserve(std::size_t count) {
   by_mac_.reserve(count);
 }
 
-LeaseRecord& LeaseTable::obtain(Ipv4 address) {
+LeaseRecord& LeaseTable::obtain(Ipv4 address, std::size_t group) {
   const auto [place, is_new] = records_.try_emplace(address);
   LeaseRecord& record = place->second;
   if (is_new) {
     record.address = address;
     record.state = LeaseState::expired;
-    ++counts_[static_cast<std::size_t>(record.state)];
+    record.group = static_cast<std::uint16_t>(group);
+    ++groups_[group].counts[static_cast<std::size_t>(record.state)];
   }
   unlink(record);
   return record;
@@ -40,7 +43,7 @@ LeaseRecord& LeaseTable::obtain(Ipv4 address) {
 void LeaseTable::erase(LeaseRecord& record) {
   clear_owner(record);
   unlink(record);
-  --counts_[static_cast<std::size_t>(record.state)];
+  --groups_[record.group].counts[static_cast<std::size_t>(record.state)];
   records_.erase(record.address);
 }
 
@@ -56,32 +59,35 @@ void LeaseTable::clear_owner(LeaseRecord& record) {
 }
 
 void LeaseTable::set_state(LeaseRecord& record, LeaseState state) noexcept {
-  --counts_[static_cast<std::size_t>(record.state)];
-  ++counts_[static_cast<std::size_t>(state)];
+  auto& counts = groups_[record.group].counts;
+  --counts[static_cast<std::size_t>(record.state)];
+  ++counts[static_cast<std::size_t>(state)];
   record.state = state;
 }
 
 void LeaseTable::make_idle(LeaseRecord& record, bool first) noexcept {
   unlink(record);
   record.is_idle = true;
-  LeaseRecord*& end = first ? oldest_ : newest_;
-  LeaseRecord*& other_end = first ? newest_ : oldest_;
+  Group& group = groups_[record.group];
+  LeaseRecord*& end = first ? group.oldest : group.newest;
+  LeaseRecord*& other_end = first ? group.newest : group.oldest;
   (first ? record.newer : record.older) = end;
   if (end != nullptr) (first ? end->older : end->newer) = &record;
   end = &record;
   if (other_end == nullptr) other_end = &record;
 }
 
-LeaseRecord* LeaseTable::take_idle() noexcept {
-  LeaseRecord* record = oldest_;
-  if (record != nullptr) unlink(*record);
-  return record;
+/// Several lists may have become one, so the time of ending decides.
+void LeaseTable::make_idle_in_order(std::vector<LeaseRecord*> idle) {
+  std::ranges::sort(idle, {}, [](const LeaseRecord* r) { return std::tuple(r->expires, r->address); });
+  for (LeaseRecord* record : idle) make_idle(*record);
 }
 
 void LeaseTable::unlink(LeaseRecord& record) noexcept {
   if (!record.is_idle) return;
-  (record.older != nullptr ? record.older->newer : oldest_) = record.newer;
-  (record.newer != nullptr ? record.newer->older : newest_) = record.older;
+  Group& group = groups_[record.group];
+  (record.older != nullptr ? record.older->newer : group.oldest) = record.newer;
+  (record.newer != nullptr ? record.newer->older : group.newest) = record.older;
   record.older = record.newer = nullptr;
   record.is_idle = false;
 }

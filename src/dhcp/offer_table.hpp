@@ -44,6 +44,10 @@ class OfferTable {
   }
   /// The offer that ends first: all are held for the same time, so the list is in order. nullptr: there is none.
   [[nodiscard]] const Offer* first() const noexcept { return offers_.empty() ? nullptr : &offers_.front(); }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const Offer& offer : offers_) visit(offer);
+  }
 
  private:
   using Place = std::list<Offer>::iterator;

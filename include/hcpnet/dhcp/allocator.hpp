@@ -3,12 +3,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <hcpnet/dhcp/client_class.hpp>
 #include <hcpnet/dhcp/config.hpp>
 #include <hcpnet/dhcp/lease.hpp>
 #include <hcpnet/dhcp/lease_import.hpp>
 #include <hcpnet/net.hpp>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,14 +24,16 @@ struct AllocatorLimits {
       4'194'304;  ///< kept in memory, ended ones included; beyond it only ended ones are used again
 };
 
-/// Which client has which address of one subnet, and which address is next.
+/// Which client has which address of one link, a subnet or the several of a shared network, and which address is next.
 ///
 /// Identity is the hardware address: one lease per MAC (cloned images share client identifiers; the MAC of a virtual
 /// machine is its own). An address is given in this order: the client's reservation; its present binding; its previous
-/// one while nobody took it (RFC 2131 section 4.3.1); the one it asks for; what it was offered before; the lowest that
-/// was never used; the one that has been out of use longest. Network, broadcast, server, router and DNS addresses, and
-/// other clients' reservations, are never given. Each step takes constant time, or logarithmic in the number of leases,
-/// whatever the size of the pool. Pure: the time comes as an argument and must not go back. One thread.
+/// one while nobody took it (RFC 2131 section 4.3.1); the one it asks for; what it was offered before; from the pools of
+/// its classes, or else from those open to every client, the lowest that was never used of the first pool that has one;
+/// of these pools the one that has been out of use longest. Network, broadcast, server, router and DNS addresses, other
+/// clients' reservations and exclusions are never given, and a pool of classes only to clients of one of them. Each step
+/// takes constant time, or logarithmic in the number of leases and linear in that of pools, whatever their size. Pure:
+/// the time comes as an argument and must not go back. One thread.
 class Allocator {
  public:
   using Time = std::chrono::sys_seconds;
@@ -37,44 +41,53 @@ class Allocator {
   /// What a client may do with an address.
   enum class Claim : std::uint8_t {
     own,      ///< bound or offered to it
-    retired,  ///< bound to it, but not its to renew: outside today's pools, or reserved (the client's own reservation
-              ///< elsewhere included)
+    retired,  ///< bound to it, but not its to renew: outside today's pools or in one for other classes, or reserved
+              ///< (the client's own reservation elsewhere included)
     free,     ///< nobody's; may be bound
     taken,    ///< somebody else's, or declined
-    outside,  ///< not given to this client: outside pools and reservations
+    outside,  ///< not given to this client: outside the pools that are open to it, and reservations
   };
   struct Held {
     Ipv4 address;
     LeaseState state;  ///< bound, released or expired
   };
+  /// The counts of a subnet hold those outside its pools as well: reservations, and leases of former pools.
   struct Usage {
     std::uint64_t pool_size = 0, bound = 0, offered = 0, declined = 0;
   };
+  struct PoolUsage {
+    Ipv4Range range;  ///< as configured; pool_size counts what is left of it
+    Usage usage;
+  };
 
-  explicit Allocator(const Subnet& subnet, AllocatorLimits limits = {});
+  /// Precondition: of one link; at least one, the networks apart.
+  explicit Allocator(std::span<const Subnet> subnets, AllocatorLimits limits = {});
+  explicit Allocator(const Subnet& subnet, AllocatorLimits limits = {}) : Allocator(std::span(&subnet, 1), limits) {}
   ~Allocator();
   Allocator(Allocator&&) noexcept;
   Allocator& operator=(Allocator&&) noexcept;
 
-  /// Takes other pools and reservations; leases and offers stay.
-  void reconfigure(const Subnet& subnet);
+  /// Takes other pools and reservations; leases and offers stay. Precondition: the same networks in the same order.
+  /// Takes time linear in the number of leases.
+  void reconfigure(std::span<const Subnet> subnets);
+  void reconfigure(const Subnet& subnet) { reconfigure(std::span(&subnet, 1)); }
   /// Takes what was stored, before the first client. Where one client has two bindings the newer wins; the other,
   /// ended, is returned to be stored again.
   std::vector<Lease> restore(std::vector<Lease> leases, Time now);
 
   /// An address for a DISCOVER, held for this client. nullopt: none left.
-  std::optional<Ipv4> offer(const MacAddress& mac, std::optional<Ipv4> requested, Time now);
+  std::optional<Ipv4> offer(const Client& client, std::optional<Ipv4> requested, Time now);
   /// Forgets what was offered to this client.
   void withdraw(const MacAddress& mac);
 
   /// The client's binding, present or previous.
   [[nodiscard]] std::optional<Held> find(const MacAddress& mac) const;
-  [[nodiscard]] Claim claim(const MacAddress& mac, Ipv4 address) const;
+  [[nodiscard]] Claim claim(const Client& client, Ipv4 address) const;
   [[nodiscard]] std::optional<Ipv4> reservation(const MacAddress& mac) const;
 
   /// Binds, or renews. The new lease is the last event; an older binding of the same client ends first. It counts as a
   /// lease only after confirm(). Precondition: claim() is own or free.
-  std::vector<LeaseEvent> bind(const MacAddress& mac, Ipv4 address, std::string client_id, std::string host_name,
+  std::vector<LeaseEvent> bind(const Client& client, Ipv4 address, std::string client_id, std::string host_name,
                                Time now);
   /// The binding is on disk.
   void confirm(const MacAddress& mac, Ipv4 address);
@@ -114,7 +127,9 @@ class Allocator {
 
   /// Confirmed leases of every state, ordered by address.
   [[nodiscard]] std::vector<Lease> leases() const;
-  [[nodiscard]] Usage usage() const;
+  [[nodiscard]] Usage usage() const;  ///< of all subnets
+  [[nodiscard]] Usage usage(std::size_t subnet) const;
+  [[nodiscard]] std::vector<PoolUsage> pools(std::size_t subnet) const;  ///< as they are configured
 
  private:
   struct Impl;

@@ -32,10 +32,13 @@ inline constexpr std::uint8_t message_text = 56;
 inline constexpr std::uint8_t max_message_size = 57;
 inline constexpr std::uint8_t renewal_time = 58;
 inline constexpr std::uint8_t rebinding_time = 59;
+inline constexpr std::uint8_t vendor_class = 60;
 inline constexpr std::uint8_t client_id = 61;
-inline constexpr std::uint8_t relay_information = 82;  // RFC 3046
-inline constexpr std::uint8_t domain_search = 119;     // RFC 3397
-inline constexpr std::uint8_t classless_routes = 121;  // RFC 3442
+inline constexpr std::uint8_t user_class = 77;  // RFC 3004
+inline constexpr std::uint8_t relay_information = 82;    // RFC 3046
+inline constexpr std::uint8_t client_architecture = 93;  // RFC 4578
+inline constexpr std::uint8_t domain_search = 119;       // RFC 3397
+inline constexpr std::uint8_t classless_routes = 121;    // RFC 3442
 inline constexpr std::uint8_t end = 255;
 }  // namespace option
 
