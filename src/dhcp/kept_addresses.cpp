@@ -52,12 +52,18 @@ std::vector<KeptAddress> kept_by(const Config& files) {
   return out;
 }
 
-/// The reservation that has the address or, in the same subnet, the client. nullptr: none.
-const KeptAddress* find_rival(const std::vector<KeptAddress>& all, const KeptAddress& wanted) {
+/// The link that a subnet is on, by name: its shared network, if it is of one.
+const std::string& link_of(const Config& files, const std::string& subnet) {
+  const auto found = std::ranges::find(files.subnets, subnet, &Subnet::name);
+  return found == files.subnets.end() || found->shared_network.empty() ? subnet : found->shared_network;
+}
+
+/// The reservation that has the address or, on the same link, the client. nullptr: none.
+const KeptAddress* find_rival(const Config& files, const std::vector<KeptAddress>& all, const KeptAddress& wanted) {
   const auto found = std::ranges::find_if(all, [&](const KeptAddress& kept) {
     if (kept.address == wanted.address) return true;
-    return kept.subnet == wanted.subnet && kept.address.is_v4() == wanted.address.is_v4() &&
-           is_same_client(kept, wanted);
+    return kept.address.is_v4() == wanted.address.is_v4() && is_same_client(kept, wanted) &&
+           link_of(files, kept.subnet) == link_of(files, wanted.subnet);
   });
   return found == all.end() ? nullptr : &*found;
 }
@@ -81,7 +87,7 @@ Config with_kept(Config files, const std::vector<KeptAddress>& by_hand) {
   for (KeptAddress kept : by_hand) {
     const auto [subnet, is_possible] = place_of(files, kept.address);
     kept.subnet = subnet;
-    if (!is_possible || find_rival(all, kept) != nullptr) continue;
+    if (!is_possible || find_rival(files, all, kept) != nullptr) continue;
     if (kept.address.is_v4())
       find_subnet(files.subnets, kept.address)->reservations.push_back({*kept.mac, kept.address.v4(), kept.host_name});
     else
@@ -121,7 +127,7 @@ Result<KeptAddress, Diagnostics> check_kept(const Config& files, const std::vect
   wanted.subnet = subnet;
   wanted.is_by_hand = true;
   const std::vector<KeptAddress> all = all_kept(files, by_hand);
-  if (const KeptAddress* rival = find_rival(all, wanted)) {
+  if (const KeptAddress* rival = find_rival(files, all, wanted)) {
     return one_problem("lease-reserved",
                        rival->address.to_string() + " is reserved for " + client_of(*rival) +
                            (rival->is_by_hand ? " by hand: remove that first" : " by the files"),

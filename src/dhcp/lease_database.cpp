@@ -213,7 +213,7 @@ void LeaseDatabase::read_networks() {
     network.name = rows.text(1);
     network.cidr = *cidr;
     network.server_id = cidr->network();  // which no client can have anyway
-    network.pools = {{cidr->network(), cidr->broadcast()}};
+    network.pools.push_back({{cidr->network(), cidr->broadcast()}});
     networks_.push_back(std::move(network));
     subnet_ids_.push_back(rows.integer(0));
   }

@@ -5,12 +5,14 @@
 #include <hcpnet/dhcp/responder.hpp>
 #include <hcpnet/dhcp/server.hpp>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "dhcp/kept_addresses.hpp"
 #include "dhcp/lease_clock.hpp"
 #include "dhcp/lease_import.hpp"
 #include "dhcp/lease_store.hpp"
+#include "dhcp/links.hpp"
 #include "dhcp/server_socket.hpp"
 #include "dhcp6/service.hpp"
 #include "runtime/error_text.hpp"
@@ -31,14 +33,38 @@ constexpr std::chrono::seconds kDropLogInterval = 10s;  // per reason
                                     "dhcp: " + why);
 }
 
+/// What the subnets of one link need beyond what each needs.
+void check_link(std::span<const Subnet> subnets) {
+  std::size_t pools = 0;
+  for (std::size_t i = 0; i < subnets.size(); ++i) {
+    pools += subnets[i].pools.size();
+    for (const Subnet& other : subnets.first(i))
+      if (Cidr(subnets[i].cidr).overlaps(other.cidr))
+        refuse_config("the networks of " + subnets[i].name + " and " + other.name + " overlap on one link");
+  }
+  const Subnet& first = subnets.front();
+  if (pools > kMaxPools) refuse_config(first.name + " has more than " + std::to_string(kMaxPools) + " pools");
+  if (first.client_classes.size() > kMaxClientClasses)
+    refuse_config(first.name + " has more than " + std::to_string(kMaxClientClasses) + " client classes");
+}
+
 void check(const Config& config) {
-  std::set<Ipv4> servers;
+  std::map<Ipv4, const Subnet*> servers;
   std::set<Ipv4Cidr> networks;
+  std::set<std::string> names;
   for (const Subnet& subnet : config.subnets) {
-    if (!servers.insert(subnet.server_id).second)
+    const auto [other, is_new] = servers.emplace(subnet.server_id, &subnet);
+    if (!is_new && !is_on_link_of(subnet, *other->second))
       refuse_config("two subnets have the server address " + subnet.server_id.to_string());
     if (!networks.insert(subnet.cidr).second) refuse_config("two subnets have the network " + subnet.cidr.to_string());
     if (subnet.lease_time < 1s) refuse_config("the lease time of " + subnet.name + " is less than a second");
+  }
+  for (const LinkMembers& link : links_of(config.subnets)) {
+    const auto subnets = std::span(config.subnets).subspan(link.first, link.count);
+    const std::string& shared = subnets.front().shared_network;
+    if (!shared.empty() && !names.insert(shared).second)
+      refuse_config("the subnets of the shared network " + shared + " don't stand together");
+    check_link(subnets);
   }
   dhcp6::check(config.subnets6);
 }
@@ -66,6 +92,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   struct Link {
     std::unique_ptr<ServerSocket> socket;
     std::uint16_t port = 0;
+    LinkMembers subnets;  ///< the first one has the address that names the interface
     bool is_lost = false;
   };
   /// What waits for the disk.
@@ -122,7 +149,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   Config files;                      ///< as configured
   std::vector<KeptAddress> by_hand;  ///< beside it
   std::optional<Responder> responder;
-  std::vector<Link> links;  // one per subnet, in its order
+  std::vector<Link> links;  // in the order of their subnets
   ServerStats stats;
   std::map<std::string, Clock::SteadyTime, std::less<>> logged_drops;
   std::optional<std::pair<Responder::Time, runtime::TimerQueue::Id>> armed;
@@ -151,7 +178,7 @@ void Server::Impl::start(Config config) {
   for (std::size_t link = 0; link < links.size(); ++link) {
     const ServerSocket& socket = *links[link].socket;
     const bool is_raw = socket.has_link_layer();
-    options.log.info("subnet served", {{"subnet", responder->config().subnets[link].name},
+    options.log.info("subnet served", {{"subnet", responder->config().subnets[links[link].subnets.first].name},
                                        {"interface", socket.interface().name},
                                        {"bound", socket.bound().to_string()},
                                        {"replies", socket.interface().is_loopback ? "to the source"
@@ -177,14 +204,21 @@ dhcp6::ServiceHost Server::Impl::service_host() {
 
 void Server::Impl::open_links(const Config& config) {
   std::set<std::string> names;
-  for (const Subnet& subnet : config.subnets) {
+  for (const LinkMembers& members : links_of(config.subnets)) {
+    const auto subnets = std::span(config.subnets).subspan(members.first, members.count);
+    const Subnet& first = subnets.front();
     const auto mapped = options.port_map.find(kServerPort);
     const std::uint16_t port = mapped == options.port_map.end() ? kServerPort : mapped->second;
-    Interface interface = find_interface(subnet.server_id);
+    Interface interface = find_interface(first.server_id);
     if (!interface.is_loopback && !names.insert(interface.name).second) {
       refuse_config("interface " + interface.name + " holds the server addresses of two subnets");
     }
-    links.push_back({std::make_unique<ServerSocket>(executor, std::move(interface), subnet.server_id, port), port});
+    for (const Subnet& subnet : subnets)
+      if (find_interface(subnet.server_id).index != interface.index)
+        refuse_config("the server address " + subnet.server_id.to_string() + " of " + subnet.name +
+                      " is not on interface " + interface.name + ", where " + first.server_id.to_string() + " is");
+    links.push_back(
+        {std::make_unique<ServerSocket>(executor, std::move(interface), first.server_id, port), port, members});
   }
 }
 
@@ -192,11 +226,7 @@ void Server::Impl::restore(const StoredLeases& stored) {
   for (const std::string& problem : stored.problems)
     options.log.warning("lease database: row skipped", {{"problem", problem}});
   Pending pending;
-  for (std::size_t i = 0; i < stored.by_subnet.size(); ++i) {
-    for (LeaseChange& change : responder->restore(i, stored.by_subnet[i], time.now())) {
-      pending.outcome.changes.push_back(std::move(change));
-    }
-  }
+  pending.outcome.changes = responder->restore(stored.by_subnet, time.now());
   if (!pending.outcome.changes.empty()) commit(std::move(pending));
 }
 
@@ -204,9 +234,10 @@ Config Server::Impl::prepare(Config config) const {
   check(config);
   std::vector<Subnet> ordered;
   for (const Subnet& served : responder->config().subnets) {
-    const auto found = std::ranges::find_if(
-        config.subnets, [&](const Subnet& s) { return s.server_id == served.server_id && s.cidr == served.cidr; });
-    if (found == config.subnets.end() || config.subnets.size() != links.size()) {
+    const auto found = std::ranges::find_if(config.subnets, [&](const Subnet& s) {
+      return s.server_id == served.server_id && s.cidr == served.cidr && s.shared_network == served.shared_network;
+    });
+    if (found == config.subnets.end() || config.subnets.size() != responder->config().subnets.size()) {
       refuse_config("subnets, their networks and server addresses can't change while running");
     }
     ordered.push_back(std::move(*found));
@@ -261,7 +292,7 @@ void Server::Impl::on_readable(std::size_t link) {
 void Server::Impl::on_message(std::size_t link, ByteView payload, const Endpoint& source) {
   if (is_importing) return drop("importing", source);
   if (!store.has_room()) return drop("store_full", source);
-  Pending pending{responder->handle(payload, link, time.now()), link, source};
+  Pending pending{responder->handle(payload, links[link].subnets.first, time.now()), link, source};
   const Outcome& outcome = pending.outcome;
   if (outcome.type) ++stats.received[std::string(to_string(*outcome.type))];
   if (!outcome.dropped.empty()) drop(outcome.dropped, source);
@@ -507,7 +538,7 @@ void Server::Impl::watch_interfaces() {
 void Server::Impl::check_interface(std::size_t index) {
   Link& link = links[index];
   if (link.socket->interface().is_loopback) return;
-  const Subnet& subnet = responder->config().subnets[index];
+  const Subnet& subnet = responder->config().subnets[link.subnets.first];
   try {
     Interface interface = find_interface(subnet.server_id);
     if (!link.is_lost && interface.index == link.socket->interface().index) return;
@@ -587,10 +618,12 @@ std::vector<Lease> Server::leases() const {
 
 std::vector<BoundSubnet> Server::bound() const {
   std::vector<BoundSubnet> out;
-  for (std::size_t i = 0; i < impl_->links.size(); ++i) {
-    const Subnet& subnet = impl_->responder->config().subnets[i];
-    const ServerSocket& socket = *impl_->links[i].socket;
-    out.push_back({subnet.name, socket.interface().name, subnet.server_id, subnet.cidr, socket.bound()});
+  for (const Impl::Link& link : impl_->links) {
+    const ServerSocket& socket = *link.socket;
+    for (std::size_t i = 0; i < link.subnets.count; ++i) {
+      const Subnet& subnet = impl_->responder->config().subnets[link.subnets.first + i];
+      out.push_back({subnet.name, socket.interface().name, subnet.server_id, subnet.cidr, socket.bound()});
+    }
   }
   return out;
 }
@@ -607,10 +640,13 @@ ServerStats Server::stats() const {
   ServerStats out = impl_->stats;
   out.commits = impl_->store.commits();
   out.commit_failures = impl_->store.failures();
-  for (std::size_t i = 0; i < impl_->links.size(); ++i) {
-    const Allocator::Usage usage = impl_->responder->usage(i);
-    out.subnets[impl_->responder->config().subnets[i].name] = {usage.pool_size, usage.bound, usage.offered,
-                                                               usage.declined};
+  const std::size_t subnets = impl_->responder ? impl_->responder->config().subnets.size() : 0;
+  for (std::size_t i = 0; i < subnets; ++i) {
+    const Allocator::Usage all = impl_->responder->usage(i);
+    ServerStats::PerSubnet& subnet = out.subnets[impl_->responder->config().subnets[i].name];
+    subnet = {all.pool_size, all.bound, all.offered, all.declined, {}};
+    for (const auto& [range, usage] : impl_->responder->pools(i))
+      subnet.pools.push_back({range, usage.pool_size, usage.bound, usage.offered, usage.declined});
   }
   if (impl_->v6) out.v6 = impl_->v6->stats();
   return out;

@@ -69,8 +69,7 @@ void StoppedServer::Impl::start(Config config) {
   files = std::move(config);
   responder.emplace(with_kept(files, by_hand));
   // Of two leases of one client the older ends: a server that starts says so to the database again.
-  for (std::size_t i = 0; i < stored.by_subnet.size(); ++i)
-    static_cast<void>(responder->restore(i, std::move(stored.by_subnet[i]), now()));
+  static_cast<void>(responder->restore(std::move(stored.by_subnet), now()));
 }
 
 void StoppedServer::Impl::read_leases6() {

@@ -41,7 +41,7 @@ bool check_inside(Subject& subject, const Ipv4Cidr& cidr, Ipv4 address, const st
 
 NetworkPlan check_network(Subject& subject, std::optional<Ipv4Cidr> cidr, std::vector<OwnedAddress> owned,
                           const std::optional<RangeFields>& range) {
-  NetworkPlan plan{.cidr = cidr, .owned = {}, .range = {}};
+  NetworkPlan plan{.cidr = cidr, .owned = {}, .range = {}, .taken = {}};
   if (range) plan.range = check_range(subject, cidr, *range);
 
   std::ranges::stable_sort(owned, {}, [&](const OwnedAddress& a) { return subject.place(a.pointer); });

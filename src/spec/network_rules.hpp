@@ -16,11 +16,18 @@ struct OwnedAddress {
   Ipv4 address;
 };
 
+/// Addresses that something gives out which is not DHCP.
+struct TakenRange {
+  std::string owner;  ///< for messages
+  Ipv4Range range;
+};
+
 /// What one network gives out and to whom; only what is good.
 struct NetworkPlan {
   std::optional<Ipv4Cidr> cidr;
   std::vector<OwnedAddress> owned;  ///< in the order of the text
   std::optional<Ipv4Range> range;   ///< DHCP
+  std::vector<TakenRange> taken = {};
 };
 
 /// The DHCP range as it is written, before any rule.

@@ -21,8 +21,12 @@ void check_infra(Examined<Infra>& infra);
 void check_dhcp_server(Examined<DHCPServer>& server);
 void check_proxy_server(Examined<ProxyServer>& server);
 
-/// `/spec/options` of a DHCPServer or a DHCPPolicy: each code once, and each value as its code has it.
-void check_options(Subject& subject, const std::vector<DhcpOption>& options);
+/// A list of options, `list` being the pointer to it: each code once, and each value as its code has it.
+void check_options(Subject& subject, const std::string& list, const std::vector<DhcpOption>& options);
+
+/// Exclusions, pools, subnets and client classes of a DHCPPolicy against each other and the target, whose plan is
+/// nullptr where there is none; and reservations against all that.
+void check_pools(Examined<DHCPPolicy>& policy, const NetworkPlan* target);
 
 /// `/spec/ipv6` and `/spec/routerAdvertisement` of a DHCPPolicy; and the networks of all of them against one another.
 void check_ipv6(Subject& subject, const DHCPPolicy& policy);
@@ -55,6 +59,8 @@ struct PolicyTargets {
   std::vector<Examined<DNSServer>>& dns_servers;
   std::vector<Examined<ProxyServer>>& proxy_servers;
 };
+/// Networks of `/spec/subnets` against all others that the set serves.
+void check_policy_subnets(std::vector<Examined<DHCPPolicy>>& policies, const PolicyTargets& targets);
 /// `set_is_complete` is false when a file could not be read: a target that is not there may be in it.
 void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_is_complete);
 

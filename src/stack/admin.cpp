@@ -44,6 +44,7 @@ Json status(Stack::Impl& stack) {
                {"troubles", stack.troubles()},
                {"reloads", stack.reloads},
                {"reloadsRefused", stack.reloads_refused}};
+  if (stack.dhcp) body["dhcp"] = {{"subnets", subnets_to_json(stack.dhcp->stats())}};
   body["warnings"] = to_json(stack.warnings);
   if (stack.last_reload) body["lastReload"] = to_json(*stack.last_reload);
   return body;

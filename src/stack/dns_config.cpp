@@ -300,6 +300,14 @@ void add_lease_zones(ZoneSet& zones, const std::optional<LeaseZone>& leases) {
   for (const dns::Name& network : leases->reverse) zones.add_zone(network);
 }
 
+/// The subnets of an Infra's link. Its own name is there in any case: DHCPv6 has that too.
+std::vector<std::string> subnets_of(const dhcp::Config& dhcp, const std::string& owner) {
+  std::vector<std::string> names{owner};
+  for (const dhcp::Subnet& subnet : dhcp.subnets)
+    if (subnet.shared_network == owner && subnet.name != owner) names.push_back(subnet.name);
+  return names;
+}
+
 /// The subnets that the clients of a DNSServer have their leases from.
 std::vector<std::string> subnets_inside(const dhcp::Config& dhcp, const std::optional<Cidr>& network) {
   std::vector<std::string> names;
@@ -322,7 +330,8 @@ dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, const std::
   for (const auto& entry : infra.dns_policy.entries) zones.add_address(entry.hostname, entry.address);
   add_records(zones, infra.dns_policy.records, "/spec/records", infra.dns_policy.reverse, infra.dns_policy.origin,
               infra.metadata, problems);
-  return {"vlan", {infra.cidr}, zones.build()};
+  const std::vector<Ipv4Cidr> clients = infra.networks();
+  return {"vlan", {clients.begin(), clients.end()}, zones.build()};
 }
 
 DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, StackConfig& out, Diagnostics& problems) {
@@ -333,7 +342,8 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   server.config.listeners = listeners(infra.dns->server_ip, 53, in.surroundings);
   std::vector<std::string> domains;
   for (const spec::ValidCluster& cluster : infra.clusters) domains.push_back(cluster.domain);
-  server.lease_zone = lease_zone(in, out, infra.dns_policy, {infra.metadata.key()}, domains, infra.metadata, problems);
+  server.lease_zone = lease_zone(in, out, infra.dns_policy, subnets_of(out.dhcp, infra.metadata.key()), domains,
+                                 infra.metadata, problems);
   server.config.views.push_back(vlan_view(in, infra, server.lease_zone, problems));
   for (std::size_t i = 0; i < infra.dns_policy.views.size(); ++i) {
     const auto& extra = infra.dns_policy.views[i];

@@ -13,15 +13,24 @@ void add_dhcp(Page& page, const dhcp::ServerStats& stats) {
   page.counter("hcpnet_dhcp_commits_total", "Group commits of leases that reached the disk.", {{{}, stats.commits}});
   page.counter("hcpnet_dhcp_commit_failures_total", "Group commits of leases that failed.",
                {{{}, stats.commit_failures}});
-  Values sizes, leases;
+  Values sizes, leases, pool_sizes, pool_leases;
   for (const auto& [subnet, s] : stats.subnets) {
     sizes.push_back({{{"subnet", subnet}}, s.pool_size});
     leases.push_back({{{"subnet", subnet}, {"state", "bound"}}, s.bound});
     leases.push_back({{{"subnet", subnet}, {"state", "offered"}}, s.offered});
     leases.push_back({{{"subnet", subnet}, {"state", "declined"}}, s.declined});
+    for (const dhcp::ServerStats::PerPool& p : s.pools) {
+      const std::string pool = p.range.to_string();
+      pool_sizes.push_back({{{"subnet", subnet}, {"pool", pool}}, p.size});
+      pool_leases.push_back({{{"subnet", subnet}, {"pool", pool}, {"state", "bound"}}, p.bound});
+      pool_leases.push_back({{{"subnet", subnet}, {"pool", pool}, {"state", "offered"}}, p.offered});
+      pool_leases.push_back({{{"subnet", subnet}, {"pool", pool}, {"state", "declined"}}, p.declined});
+    }
   }
   page.gauge("hcpnet_dhcp_pool_addresses", "Addresses in the pools of a subnet.", sizes);
   page.gauge("hcpnet_dhcp_leases", "Addresses in use, by subnet and state.", leases);
+  page.gauge("hcpnet_dhcp_pool_size", "Addresses in a pool, without those excluded or reserved.", pool_sizes);
+  page.gauge("hcpnet_dhcp_pool_leases", "Addresses of a pool in use, by state.", pool_leases);
 }
 
 void add_dhcp6(Page& page, const dhcp::ServerStats::V6& stats) {

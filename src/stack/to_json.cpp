@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stack/to_json.hpp"
 
+#include <cmath>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,13 @@ namespace hcpnet {
 namespace {
 
 using Json = nlohmann::json;
+
+/// 0 to 1, four digits behind the point: what is not free of `size` addresses.
+double utilization(std::uint64_t used, std::uint64_t size) {
+  if (size == 0) return 1;
+  constexpr double kDigits = 10'000;
+  return std::round(static_cast<double>(used) / static_cast<double>(size) * kDigits) / kDigits;
+}
 
 }  // namespace
 
@@ -62,6 +70,32 @@ Json to_json(const dhcp::LeaseImport& outcome) {
 
 Json to_json(const dhcp::EndedLease& ended) {
   return ended.lease ? to_json(*ended.lease) : to_json(ended.lease6.value());
+}
+
+Json subnets_to_json(const dhcp::ServerStats& stats) {
+  Json all = Json::array();
+  for (const auto& [name, subnet] : stats.subnets) {
+    Json pools = Json::array();
+    std::uint64_t used_in_pools = 0;
+    for (const dhcp::ServerStats::PerPool& pool : subnet.pools) {
+      const std::uint64_t used = pool.bound + pool.offered + pool.declined;
+      used_in_pools += used;
+      pools.push_back({{"pool", pool.range.to_string()},
+                       {"size", pool.size},
+                       {"bound", pool.bound},
+                       {"offered", pool.offered},
+                       {"declined", pool.declined},
+                       {"utilization", utilization(used, pool.size)}});
+    }
+    all.push_back({{"subnet", name},
+                   {"poolSize", subnet.pool_size},
+                   {"bound", subnet.bound},
+                   {"offered", subnet.offered},
+                   {"declined", subnet.declined},
+                   {"utilization", utilization(used_in_pools, subnet.pool_size)},
+                   {"pools", std::move(pools)}});
+  }
+  return all;
 }
 
 Json to_json(const dhcp::KeptAddress& kept) {

@@ -29,7 +29,7 @@ struct RawOption {
 /// Of one link; a client may be in several.
 inline constexpr std::size_t kMaxClientClasses = 64;
 /// Of all subnets on one link together.
-inline constexpr std::size_t kMaxPools = 1024;
+inline constexpr std::size_t kMaxPools = 8192;
 
 /// What the fields of BOOTP tell a machine that boots from the network (RFC 2131 section 2).
 struct Boot {

@@ -26,6 +26,8 @@ struct ResponderLimits {
       548;  ///< for a client that says nothing: RFC 2131 section 2, 576 bytes with IP and UDP headers
   std::size_t max_client_id_bytes = 512;     ///< a longer option 61 makes the message malformed
   std::size_t max_expired_per_message = 64;  ///< leases that end while one message is handled
+  std::size_t max_rated_clients =
+      16'384;  ///< of a link with a rate limit, counted apart; of two in one place the later one starts afresh
 };
 
 /// Where a reply goes (RFC 2131 section 4.1).
@@ -69,7 +71,8 @@ class Responder {
  public:
   using Time = Allocator::Time;
 
-  /// Precondition: server_id and cidr of the subnets differ, and lease times are at least a second.
+  /// Precondition: cidr of the subnets differ, so do their server_id but within a shared network, and lease times are at
+  /// least a second.
   explicit Responder(Config config, ResponderLimits limits = {});
   ~Responder();
   Responder(Responder&&) noexcept;
@@ -77,12 +80,12 @@ class Responder {
 
   [[nodiscard]] const Config& config() const noexcept;
   /// Serves `config` from now on, with the leases and offers of before. Precondition: the same subnets, by cidr, in the
-  /// same order.
+  /// same order and on the same links.
   void replace(Config config);
-  /// Takes what was stored for a subnet, before the first message. Returns changes to be stored again.
-  std::vector<LeaseChange> restore(std::size_t subnet, std::vector<Lease> leases, Time now);
+  /// Takes what was stored for each subnet, before the first message. Returns changes to be stored again.
+  std::vector<LeaseChange> restore(std::vector<std::vector<Lease>> by_subnet, Time now);
 
-  /// Deals with a UDP payload that came in on the interface of `subnet`.
+  /// Deals with a UDP payload that came in on the interface of `subnet`, or of another one on its link.
   Outcome handle(ByteView payload, std::size_t subnet, Time now);
   /// Tells whether the changes of an outcome are durable.
   void settle(const std::vector<LeaseChange>& changes, bool is_durable, Time now);
@@ -97,12 +100,13 @@ class Responder {
   /// Ends a lease, or the rest of a declined address, whoever has it. nullopt: there is none on that address.
   std::optional<LeaseChange> end(Ipv4 address, Time now);
 
-  /// Ends what is due: at most `max` leases per subnet.
+  /// Ends what is due: at most `max` leases per link.
   std::vector<LeaseChange> expire(Time now, std::size_t max);
   [[nodiscard]] std::optional<Time> next_due() const;
 
   [[nodiscard]] std::vector<Lease> leases() const;  ///< durable ones, ordered by address
   [[nodiscard]] Allocator::Usage usage(std::size_t subnet) const;
+  [[nodiscard]] std::vector<Allocator::PoolUsage> pools(std::size_t subnet) const;
 
  private:
   struct Impl;

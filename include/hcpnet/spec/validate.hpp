@@ -57,6 +57,23 @@ struct ValidProxy {
 struct ValidDhcpPolicy {
   bool authoritative = true;
   std::vector<DhcpOption> options;
+  DhcpBootFields boot;
+  std::vector<Ipv4Range> exclusions;
+  struct Pool {
+    Ipv4Range range;
+    std::vector<std::string> client_classes;
+    std::vector<DhcpOption> options;
+  };
+  std::vector<Pool> pools;
+  struct Subnet {
+    Ipv4Cidr cidr;
+    std::optional<Ipv4> gateway, server_ip;
+    std::vector<Pool> pools;
+    std::vector<DhcpOption> options;
+  };
+  std::vector<Subnet> subnets;
+  std::vector<DHCPPolicy::ClientClass> client_classes;
+  std::optional<DHCPPolicy::RateLimit> client_rate_limit;
   struct Reservation {
     MacAddress mac;
     Ipv4 address;
@@ -169,6 +186,10 @@ struct ValidInfra {
   ValidDnsPolicy dns_policy;
   ValidProxyPolicy proxy_policy;
   Infra spec;  ///< as written: images, attachment names, what only manifests need
+  /// Of the link: `cidr`, then those of the DHCPPolicy.
+  [[nodiscard]] std::vector<Ipv4Cidr> networks() const;
+  /// Whether one of them holds the address.
+  [[nodiscard]] bool is_on_link(const IpAddress& address) const;
 };
 
 struct ValidDhcpServer {

@@ -115,7 +115,7 @@ TEST(DhcpAllocator, ReservationsThatCantBeAreNone) {
   for (const unsigned n : {1U, 2U, 3U, 5U}) {
     const auto address = allocator.offer(test_mac(n), {}, kNow);
     ASSERT_TRUE(address);
-    EXPECT_TRUE(wrong.pools[0].contains(*address)) << address->to_string();
+    EXPECT_TRUE(wrong.pools[0].range.contains(*address)) << address->to_string();
   }
   EXPECT_EQ(allocator.offer(test_mac(4), {}, kNow), at(100));
 }

@@ -95,7 +95,7 @@ std::vector<Lease> preload_of(const json& context) {
 class Player {
  public:
   explicit Player(const json& context) : config_(config_of(context)), responder_(config_) {
-    for (const LeaseChange& change : responder_.restore(0, preload_of(context), kStart)) static_cast<void>(change);
+    for (const LeaseChange& change : responder_.restore({preload_of(context)}, kStart)) static_cast<void>(change);
   }
 
   void play(const json& step) {
@@ -163,7 +163,7 @@ class Player {
   }
 
   void check_other_address(const json& value) { EXPECT_NE(answer_->yiaddr, ip(value)); }
-  void check_in_pool(const json&) { EXPECT_TRUE(config_.subnets[0].pools[0].contains(answer_->yiaddr)); }
+  void check_in_pool(const json&) { EXPECT_TRUE(config_.subnets[0].pools[0].range.contains(answer_->yiaddr)); }
   void check_next_server(const json& value) { EXPECT_EQ(answer_->siaddr, ip(value)); }
   void check_relay(const json& value) { EXPECT_EQ(answer_->giaddr, ip(value)); }
   void check_flags(const json& value) { EXPECT_EQ(answer_->flags, value.get<int>()); }

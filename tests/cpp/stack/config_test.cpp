@@ -161,7 +161,7 @@ TEST(StackConfig, TellsDhcpTheMaskTheRouterAndOurDns) {
   EXPECT_EQ(subnet.cidr.to_string(), "192.0.2.0/24");
   EXPECT_EQ(subnet.router, Ipv4(192, 0, 2, 1));
   EXPECT_EQ(subnet.dns_servers, std::vector<Ipv4>{Ipv4(192, 0, 2, 3)});
-  EXPECT_EQ(subnet.pools.at(0).to_string(), "192.0.2.100-192.0.2.149");
+  EXPECT_EQ(subnet.pools.at(0).range.to_string(), "192.0.2.100-192.0.2.149");
   EXPECT_EQ(subnet.lease_time, std::chrono::hours(1));
 }
 

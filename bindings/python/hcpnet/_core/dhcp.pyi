@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from types import TracebackType
 from typing import Self, TypeAlias
 
-from hcpnet._core import Diagnostic, dhcp6
+from hcpnet._core import Diagnostic, dhcp6, spec
 
 _Path: TypeAlias = str | os.PathLike[str]
 
@@ -48,6 +48,18 @@ class LeaseEvent:
     @property
     def lease(self) -> Lease: ...
 
+class PoolStats:
+    @property
+    def range(self) -> spec.Ipv4Range: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def bound(self) -> int: ...
+    @property
+    def offered(self) -> int: ...
+    @property
+    def declined(self) -> int: ...
+
 class SubnetStats:
     @property
     def pool_size(self) -> int: ...
@@ -57,6 +69,8 @@ class SubnetStats:
     def offered(self) -> int: ...
     @property
     def declined(self) -> int: ...
+    @property
+    def pools(self) -> list[PoolStats]: ...
 
 class ServerStats6:
     @property
