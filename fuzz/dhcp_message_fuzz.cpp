@@ -18,9 +18,34 @@ dhcp::Config config() {
   subnet.server_id = Ipv4(192, 168, 100, 2);
   subnet.router = Ipv4(192, 168, 100, 1);
   subnet.dns_servers = {Ipv4(192, 168, 100, 3)};
-  subnet.pools = {{Ipv4(192, 168, 100, 50), Ipv4(192, 168, 100, 59)}};
   subnet.options = {{121, {8, 10, 192, 168, 100, 1}}, {43, std::vector<std::uint8_t>(300, 1)}};
-  return {{subnet}, {}, {}};
+  subnet.shared_network = subnet.name;
+  dhcp::Subnet second = subnet;
+  second.name = "fuzz/second";
+  second.cidr = Ipv4Cidr(Ipv4(192, 168, 104, 0), 22);
+  second.pools = {{{Ipv4(192, 168, 104, 50), Ipv4(192, 168, 104, 59)}}};
+  subnet.pools = {{{Ipv4(192, 168, 100, 50), Ipv4(192, 168, 100, 59)}},
+                  {{Ipv4(192, 168, 100, 70), Ipv4(192, 168, 100, 79)}, {"all"}, {{42, {192, 168, 100, 9}}}}};
+  subnet.exclusions = {{Ipv4(192, 168, 100, 55), Ipv4(192, 168, 100, 57)}};
+  dhcp::ClientClass all;
+  all.name = "all";
+  all.match = {{"PXE"}, {"iPXE"}, {{2}}, {"port"}, {"switch"}, {7}};
+  all.boot = {Ipv4(192, 168, 100, 9), "boot", "file"};
+  for (std::size_t i = 0; i < 6; ++i) subnet.client_classes.push_back(all);
+  // Of each class another list is the only one.
+  const auto keep = [](auto& list, bool is_kept) {
+    if (!is_kept) list.clear();
+  };
+  for (std::size_t i = 0; i < 6; ++i) {
+    dhcp::ClientClass::Match& match = subnet.client_classes[i].match;
+    keep(match.vendor_classes, i == 0);
+    keep(match.user_classes, i == 1);
+    keep(match.mac_prefixes, i == 2);
+    keep(match.circuit_ids, i == 3);
+    keep(match.remote_ids, i == 4);
+    keep(match.architectures, i == 5);
+  }
+  return {{subnet, second}, {}, {}};
 }
 
 void expect(bool holds) {
