@@ -47,9 +47,8 @@ bool has_user_class(const std::vector<std::string>& wanted, const OptionSet& opt
 bool has_mac_prefix(const std::vector<std::vector<std::uint8_t>>& wanted, const Message& message) noexcept {
   if (wanted.empty()) return true;
   const auto mac = message.mac();
-  return mac && std::ranges::any_of(wanted, [&](const std::vector<std::uint8_t>& prefix) {
-           return begins_with(mac->bytes(), prefix);
-         });
+  return mac && std::ranges::any_of(
+                    wanted, [&](const std::vector<std::uint8_t>& prefix) { return begins_with(mac->bytes(), prefix); });
 }
 
 /// RFC 3046 section 2.0: code, length, value; again and again. nullopt where it is not there, or the option is broken.

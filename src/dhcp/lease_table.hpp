@@ -60,8 +60,8 @@ class LeaseTable {
     return groups_[group].counts[static_cast<std::size_t>(state)];
   }
 
-  /// Numbers the groups anew; group_of(address) is less than `groups`. Takes time linear in the number of records, n log
-  /// n in that of idle ones.
+  /// Numbers the groups anew; group_of(address) is less than `groups`. Takes time linear in the number of records, n
+  /// log n in that of idle ones.
   template <class GroupOf>
   void regroup(std::size_t groups, GroupOf group_of) {
     std::vector<LeaseRecord*> idle;

@@ -75,7 +75,8 @@ PoolSet::PoolSet(std::span<const Subnet> subnets) {
       const Ipv4Range inside{std::max(pool.range.first, cidr.network()), std::min(pool.range.last, cidr.broadcast())};
       std::vector<Ipv4Range> own;
       if (inside.first <= inside.last) {
-        for (const Ipv4Range& left : without(inside, earlier)) std::ranges::move(without(left, holes), std::back_inserter(own));
+        for (const Ipv4Range& left : without(inside, earlier))
+          std::ranges::move(without(left, holes), std::back_inserter(own));
         earlier.push_back(inside);
         earlier = joined(std::move(earlier));
       }

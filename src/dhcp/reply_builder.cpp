@@ -117,8 +117,7 @@ ReplyBuilder::ReplyBuilder(const Subnet& subnet, const std::vector<ClientClass>&
   BOOST_ASSERT(classes.size() <= kMaxClientClasses);
   const bool has_pool_options = std::ranges::any_of(subnet.pools, [](const Pool& p) { return !p.options.empty(); });
   if (has_pool_options)
-    for (const Pool& pool : subnet.pools)
-      pools_.push_back({pool.range, to_set(usable(pool.options, subnet.router))});
+    for (const Pool& pool : subnet.pools) pools_.push_back({pool.range, to_set(usable(pool.options, subnet.router))});
   for (const ClientClass& one : classes) classes_.push_back({to_set(usable(one.options, subnet.router)), one.boot});
 }
 
@@ -150,8 +149,8 @@ void ReplyBuilder::add_boot(const ClassSet& classes, Message& reply) const {
   put_text(boot.file, reply.file);
 }
 
-std::optional<Reply> ReplyBuilder::give(MessageType type, const Message& request, Ipv4 address,
-                                        const Addressee& client, std::size_t& omitted) const {
+std::optional<Reply> ReplyBuilder::give(MessageType type, const Message& request, Ipv4 address, const Addressee& client,
+                                        std::size_t& omitted) const {
   Message reply = start(type, request);
   reply.yiaddr = address;
   add_boot(client.classes, reply);
@@ -166,8 +165,7 @@ std::optional<Reply> ReplyBuilder::give(MessageType type, const Message& request
   return finish(type, request, std::move(reply), mandatory, omitted);
 }
 
-std::optional<Reply> ReplyBuilder::inform(const Message& request, const Addressee& client,
-                                          std::size_t& omitted) const {
+std::optional<Reply> ReplyBuilder::inform(const Message& request, const Addressee& client, std::size_t& omitted) const {
   Message reply = start(MessageType::ack, request);
   add_boot(client.classes, reply);
   reply.ciaddr = request.ciaddr;

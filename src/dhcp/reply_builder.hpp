@@ -59,8 +59,8 @@ class ReplyBuilder {
   Ipv4Cidr cidr_;
   std::chrono::seconds lease_time_;
   ResponderLimits limits_;
-  OptionSet configured_;                // of the subnet; ascending by code; host name excepted
-  std::vector<ConfiguredPool> pools_;   // that have options of their own, or may hide some that have
+  OptionSet configured_;                  // of the subnet; ascending by code; host name excepted
+  std::vector<ConfiguredPool> pools_;     // that have options of their own, or may hide some that have
   std::vector<ConfiguredClass> classes_;  // in the order of ClassSet
   Boot boot_;
 };

@@ -24,7 +24,8 @@ class PoolChecker {
       : subject_(policy.subject), policy_(policy.value), networks_(1) {
     if (target == nullptr) return;
     networks_.front() = target->cidr;
-    for (const OwnedAddress& owned : target->owned) owned_.push_back({owned.owner + " of the target", {}, owned.address});
+    for (const OwnedAddress& owned : target->owned)
+      owned_.push_back({owned.owner + " of the target", {}, owned.address});
     taken_ = target->taken;
     own_range_ = target->range;
     if (own_range_) taken_.push_back({"the range of the target, " + own_range_->to_string(), *own_range_});
@@ -149,7 +150,8 @@ class PoolChecker {
     return false;
   }
 
-  void check_pools(const std::vector<DHCPPolicy::Pool>& pools, const std::optional<Ipv4Cidr>& network, const std::string& list) {
+  void check_pools(const std::vector<DHCPPolicy::Pool>& pools, const std::optional<Ipv4Cidr>& network,
+                   const std::string& list) {
     for (std::size_t i = 0; i < pools.size(); ++i) {
       const std::string pointer = item(list, i);
       check_options(subject_, pointer + "/options", pools[i].options);
@@ -247,19 +249,18 @@ void check_policy_subnets(std::vector<Examined<DHCPPolicy>>& policies, const Pol
   const auto add = [&](const char* kind, const auto& objects) {
     for (const auto& [value, subject, plan] : objects)
       if (plan.cidr)
-        served.push_back({*plan.cidr, kind + value.metadata.key() + " (" +
-                                          subject.where("/spec/networkConfig/cidr") + ')'});
+        served.push_back(
+            {*plan.cidr, kind + value.metadata.key() + " (" + subject.where("/spec/networkConfig/cidr") + ')'});
   };
   add("Infra ", targets.infras);
   add("DHCPServer ", targets.dhcp_servers);
   for (Examined<DHCPPolicy>& policy : policies)
     for (std::size_t i = 0; i < policy.value.subnets.size(); ++i) {
       const std::string pointer = item("/spec/subnets", i) + "/cidr";
-      const auto cidr =
-          policy.subject.is_good(pointer) ? parse_ipv4_cidr(policy.value.subnets[i].cidr) : std::nullopt;
+      const auto cidr = policy.subject.is_good(pointer) ? parse_ipv4_cidr(policy.value.subnets[i].cidr) : std::nullopt;
       if (!cidr) continue;
-      const auto other = std::ranges::find_if(
-          served, [&](const ServedNetwork& s) { return Cidr(s.cidr).overlaps(*cidr); });
+      const auto other =
+          std::ranges::find_if(served, [&](const ServedNetwork& s) { return Cidr(s.cidr).overlaps(*cidr); });
       if (other != served.end())
         policy.subject.error(code::networks_overlap, pointer,
                              "this network overlaps " + other->cidr.to_string() + " of " + other->owner);

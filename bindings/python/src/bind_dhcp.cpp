@@ -32,7 +32,9 @@ void bind_lease(py::module_& m) {
           "bytes: option 61; empty when none was sent.")
       .def_property_readonly(
           "host_name", [](const Lease& l) { return peer_text(l.host_name); }, "str: option 12; empty when unknown.")
-      .def_readonly("subnet", &Lease::subnet, "str: the Infra or DHCPServer, \"namespace/name\"; a further subnet of its link has its network after that.")
+      .def_readonly(
+          "subnet", &Lease::subnet,
+          "str: the Infra or DHCPServer, \"namespace/name\"; a further subnet of its link has its network after that.")
       .def_readonly("state", &Lease::state, "LeaseState.")
       .def_property_readonly(
           "started", [](const Lease& l) { return utc(l.started); }, "datetime.datetime: UTC.")
@@ -60,8 +62,8 @@ void bind_dhcp(py::module_& parent) {
       .def_readonly("bound", &ServerStats::PerPool::bound, "int.")
       .def_readonly("offered", &ServerStats::PerPool::offered, "int.")
       .def_readonly("declined", &ServerStats::PerPool::declined, "int.");
-  py::class_<ServerStats::PerSubnet>(
-      m, "SubnetStats", "Gauges of one network, of reservations and leases outside its pools as well.")
+  py::class_<ServerStats::PerSubnet>(m, "SubnetStats",
+                                     "Gauges of one network, of reservations and leases outside its pools as well.")
       .def_readonly("pool_size", &ServerStats::PerSubnet::pool_size, "int: addresses to give.")
       .def_readonly("bound", &ServerStats::PerSubnet::bound, "int.")
       .def_readonly("offered", &ServerStats::PerSubnet::offered, "int.")
@@ -78,7 +80,9 @@ void bind_dhcp(py::module_& parent) {
       .def_readonly("dropped", &ServerStats::dropped, "dict[str, int]: by reason.")
       .def_readonly("commits", &ServerStats::commits, "int: group commits that reached the disk.")
       .def_readonly("commit_failures", &ServerStats::commit_failures, "int.")
-      .def_readonly("subnets", &ServerStats::subnets, "dict[str, SubnetStats]: by Infra or DHCPServer; a further subnet of its link has its network after that.")
+      .def_readonly(
+          "subnets", &ServerStats::subnets,
+          "dict[str, SubnetStats]: by Infra or DHCPServer; a further subnet of its link has its network after that.")
       .def_readonly("v6", &ServerStats::v6, "ServerStats6.");
 }
 

@@ -28,12 +28,12 @@ struct AllocatorLimits {
 ///
 /// Identity is the hardware address: one lease per MAC (cloned images share client identifiers; the MAC of a virtual
 /// machine is its own). An address is given in this order: the client's reservation; its present binding; its previous
-/// one while nobody took it (RFC 2131 section 4.3.1); the one it asks for; what it was offered before; from the pools of
-/// its classes, or else from those open to every client, the lowest that was never used of the first pool that has one;
-/// of these pools the one that has been out of use longest. Network, broadcast, server, router and DNS addresses, other
-/// clients' reservations and exclusions are never given, and a pool of classes only to clients of one of them. Each step
-/// takes constant time, or logarithmic in the number of leases and linear in that of pools, whatever their size. Pure:
-/// the time comes as an argument and must not go back. One thread.
+/// one while nobody took it (RFC 2131 section 4.3.1); the one it asks for; what it was offered before; from the pools
+/// of its classes, or else from those open to every client, the lowest that was never used of the first pool that has
+/// one; of these pools the one that has been out of use longest. Network, broadcast, server, router and DNS addresses,
+/// other clients' reservations and exclusions are never given, and a pool of classes only to clients of one of them.
+/// Each step takes constant time, or logarithmic in the number of leases and linear in that of pools, whatever their
+/// size. Pure: the time comes as an argument and must not go back. One thread.
 class Allocator {
  public:
   using Time = std::chrono::sys_seconds;

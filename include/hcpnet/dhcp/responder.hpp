@@ -71,8 +71,8 @@ class Responder {
  public:
   using Time = Allocator::Time;
 
-  /// Precondition: cidr of the subnets differ, so do their server_id but within a shared network, and lease times are at
-  /// least a second.
+  /// Precondition: cidr of the subnets differ, so do their server_id but within a shared network, and lease times are
+  /// at least a second.
   explicit Responder(Config config, ResponderLimits limits = {});
   ~Responder();
   Responder(Responder&&) noexcept;

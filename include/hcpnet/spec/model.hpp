@@ -227,11 +227,11 @@ struct ClientClassFields {
   std::string name;
   /// match: of each list that is there one item fits. Texts are what an option holds, or "hex:" and digits.
   struct Match {
-    std::vector<std::string> vendor_classes;            ///< option 60 begins with it
-    std::vector<std::string> user_classes;              ///< of option 77
-    std::vector<std::string> mac_prefixes;              ///< one to six pairs of hexadecimal digits
-    std::vector<std::string> circuit_ids, remote_ids;   ///< of option 82
-    std::vector<std::int64_t> architectures;            ///< of option 93, 0 to 65535
+    std::vector<std::string> vendor_classes;           ///< option 60 begins with it
+    std::vector<std::string> user_classes;             ///< of option 77
+    std::vector<std::string> mac_prefixes;             ///< one to six pairs of hexadecimal digits
+    std::vector<std::string> circuit_ids, remote_ids;  ///< of option 82
+    std::vector<std::int64_t> architectures;           ///< of option 93, 0 to 65535
   } match;
   std::vector<DhcpOption> options;
   DhcpBootFields boot;  ///< beside the other fields, not below one of its own

@@ -272,7 +272,8 @@ TEST(DhcpAllocatorPools, RestoresTheLeasesOfAllSubnets) {
     return out;
   };
   Allocator allocator(shared());
-  const auto ended = allocator.restore({stored(far(10), 1, -5s), stored(at(50), 1, -9s), stored(far(11), 2, -5s)}, kNow);
+  const auto ended =
+      allocator.restore({stored(far(10), 1, -5s), stored(at(50), 1, -9s), stored(far(11), 2, -5s)}, kNow);
   ASSERT_EQ(ended.size(), 1U) << "one client, one lease on a link";
   EXPECT_EQ(ended[0].address, at(50));
   EXPECT_EQ(allocator.offer(test_mac(1), {}, kNow), far(10));

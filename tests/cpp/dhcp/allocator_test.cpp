@@ -29,7 +29,7 @@ Subnet subnet(unsigned first = 50, unsigned last = 59) {
   out.server_id = at(2);
   out.router = at(1);
   out.dns_servers = {at(3)};
-  out.pools = {{at(first), at(last)}};
+  out.pools = {{{at(first), at(last)}}};
   return out;
 }
 
@@ -74,14 +74,14 @@ TEST(DhcpAllocator, UsesBothAddressesOfAPointToPointLink) {
   link.cidr = Ipv4Cidr(at(8), 31);
   link.server_id = at(8);
   link.router.reset();
-  link.pools = {{at(8), at(9)}};
+  link.pools = {{{at(8), at(9)}}};
   Allocator allocator(link);
   EXPECT_EQ(lease(allocator, test_mac(1)), at(9));
 }
 
 TEST(DhcpAllocator, MergesPoolsThatOverlapAndCutsThemToTheSubnet) {
   Subnet several = subnet();
-  several.pools = {{at(54), at(59)}, {at(50), at(55)}, {at(52), at(53)}, {at(250), Ipv4(192, 0, 3, 10)}};
+  several.pools = {{{at(54), at(59)}}, {{at(50), at(55)}}, {{at(52), at(53)}}, {{at(250), Ipv4(192, 0, 3, 10)}}};
   EXPECT_EQ(Allocator(several).usage().pool_size, 10U + 5U);
 }
 
@@ -378,7 +378,7 @@ TEST(DhcpAllocator, HugePoolCostsNothing) {
   Subnet huge = subnet();
   huge.cidr = Ipv4Cidr(Ipv4(10, 0, 0, 0), 8);
   huge.server_id = Ipv4(10, 0, 0, 2);
-  huge.pools = {{Ipv4(10, 0, 0, 0), Ipv4(10, 255, 255, 255)}};
+  huge.pools = {{{Ipv4(10, 0, 0, 0), Ipv4(10, 255, 255, 255)}}};
   Allocator allocator(huge);
   EXPECT_EQ(allocator.usage().pool_size, (1U << 24) - 3);
   EXPECT_EQ(lease(allocator, test_mac(1)), Ipv4(10, 0, 0, 1));

@@ -61,7 +61,7 @@ Config config_of(const json& context) {
   subnet.server_id = ip(context.at("server_ip"));
   const std::string pool = context.at("pool");
   const std::size_t dash = pool.find('-');
-  subnet.pools = {{parse_ipv4(pool.substr(0, dash)).value(), parse_ipv4(pool.substr(dash + 1)).value()}};
+  subnet.pools = {{{parse_ipv4(pool.substr(0, dash)).value(), parse_ipv4(pool.substr(dash + 1)).value()}}};
   subnet.router = ip(context.at("router"));
   for (const json& server : context.at("dns")) subnet.dns_servers.push_back(ip(server));
   subnet.lease_time = std::chrono::seconds(context.at("lease").get<int>());

@@ -52,13 +52,19 @@ TEST(DhcpClientClass, MacPrefixIsAnyNumberOfBytes) {
 }
 
 TEST(DhcpClientClass, RelayIdsAreSubOptions) {  // RFC 3046
-  const DhcpPacket relayed = client().with(82, bytes("\x01\x04" "eth7" "\x02\x06" "switch"));
+  const DhcpPacket relayed = client().with(82, bytes("\x01\x04"
+                                                     "eth7"
+                                                     "\x02\x06"
+                                                     "switch"));
   EXPECT_TRUE(fits({.circuit_ids = {"eth7"}}, relayed));
   EXPECT_TRUE(fits({.circuit_ids = {"eth7"}, .remote_ids = {"router", "switch"}}, relayed));
   EXPECT_FALSE(fits({.circuit_ids = {"eth"}}, relayed)) << "the whole of it";
   EXPECT_FALSE(fits({.circuit_ids = {"switch"}}, relayed));
   EXPECT_FALSE(fits({.circuit_ids = {"eth7"}}, client()));
-  EXPECT_FALSE(fits({.circuit_ids = {"eth7"}}, client().with(82, bytes("\x01\x04" "eth7" "\x02\x09" "x"))))
+  EXPECT_FALSE(fits({.circuit_ids = {"eth7"}}, client().with(82, bytes("\x01\x04"
+                                                                       "eth7"
+                                                                       "\x02\x09"
+                                                                       "x"))))
       << "a broken option fits nothing";
 }
 

@@ -31,7 +31,7 @@ Config config() {
   subnet.router = at(1);
   subnet.dns_servers = {at(3), Ipv4(198, 51, 100, 53)};
   subnet.domain_name = "hc.example.com";
-  subnet.pools = {{at(50), at(59)}};
+  subnet.pools = {{{at(50), at(59)}}};
   return {{subnet}, {{test_mac(7), "worker-7"}}, {}};
 }
 
@@ -215,7 +215,7 @@ TEST_F(DhcpResponder, RenewalOfAForgottenLeaseGoesOnWhereTheServerIsAlone) {
 TEST_F(DhcpResponder, LeaseOutsideTodaysPoolIsNotRenewed) {  // DHC-19
   bind(kMac);
   Config c = config();
-  c.subnets[0].pools = {{at(80), at(89)}};
+  c.subnets[0].pools = {{{at(80), at(89)}}};
   responder_.replace(c);
   EXPECT_EQ(send(test::renew(kMac, at(50))).dropped, "not_renewable");
   EXPECT_EQ(answer(reboot(kMac, at(50))).type(), 6);
@@ -267,7 +267,7 @@ TEST_F(DhcpResponder, RelayChoosesTheSubnet) {
   second.cidr = Ipv4Cidr(Ipv4(198, 51, 100, 0), 24);
   second.server_id = Ipv4(198, 51, 100, 2);
   second.router = Ipv4(198, 51, 100, 1);
-  second.pools = {{Ipv4(198, 51, 100, 50), Ipv4(198, 51, 100, 59)}};
+  second.pools = {{{Ipv4(198, 51, 100, 50), Ipv4(198, 51, 100, 59)}}};
   c.subnets.push_back(second);
   configure(c);
   DhcpPacket relayed = test::discover(kMac);

@@ -89,7 +89,7 @@ TEST_F(DhcpServer, ReplacedConfigurationCountsFromTheNextMessageOn) {
   const LoopbackClient client(server.port());
   client.lease(test_mac(1));
   Config config = test::loopback_config();
-  config.subnets[0].pools = {{Ipv4(127, 2, 0, 1), Ipv4(127, 2, 0, 9)}};
+  config.subnets[0].pools = {{{Ipv4(127, 2, 0, 1), Ipv4(127, 2, 0, 9)}}};
   server.run([&](Server& s) { s.replace(config); });
   EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 2, 0, 1));
   config.subnets[0].cidr = Ipv4Cidr(Ipv4(127, 0, 0, 0), 9);
@@ -220,7 +220,7 @@ TEST_F(DhcpServer, SeveralSubnetsAreServedBesideEachOther) {
   second.name = "test/second";
   second.server_id = Ipv4(127, 200, 0, 1);
   second.cidr = Ipv4Cidr(Ipv4(127, 128, 0, 0), 9);
-  second.pools = {{Ipv4(127, 200, 1, 1), Ipv4(127, 200, 1, 9)}};
+  second.pools = {{{Ipv4(127, 200, 1, 1), Ipv4(127, 200, 1, 9)}}};
   config.subnets.push_back(second);
   ServerThread server(path_, config);
   const auto bound = server.run([](Server& s) { return s.bound(); });

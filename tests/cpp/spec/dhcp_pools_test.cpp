@@ -72,7 +72,8 @@ TEST(DhcpPools, LieInTheNetworkAndApart) {
   EXPECT_THAT(pools('{' + range("192.0.2.10", "192.0.2.19") + '}'), IsEmpty());
   EXPECT_THAT(pools('{' + range("198.51.100.10", "192.0.2.19") + '}'),
               ElementsAre("address-outside-cidr" + at + "rangeStart"));
-  EXPECT_THAT(pools('{' + range("192.0.2.200", "192.0.2.255") + '}'), ElementsAre("address-reserved" + at + "rangeEnd"));
+  EXPECT_THAT(pools('{' + range("192.0.2.200", "192.0.2.255") + '}'),
+              ElementsAre("address-reserved" + at + "rangeEnd"));
   EXPECT_THAT(pools('{' + range("192.0.2.19", "192.0.2.10") + '}'), ElementsAre("range-reversed" + at + "rangeEnd"));
   EXPECT_THAT(pools('{' + range("192.0.2.90", "192.0.2.100") + '}'), ElementsAre("ranges-overlap" + at + "rangeStart"))
       << "with the range of the target";
@@ -95,10 +96,11 @@ TEST(DhcpPools, HoldNothingThatALoadBalancerGives) {
 }
 
 TEST(DhcpPools, AreNotEmpty) {
-  EXPECT_THAT(errors("  exclusions: [{" + range("192.0.2.10", "192.0.2.14") + "}, {" + range("192.0.2.14", "192.0.2.18") +
-                     "}]\n  reservations: [{macAddress: \"02:00:00:00:00:01\", address: 192.0.2.19}]\n  pools: [{" +
-                     range("192.0.2.10", "192.0.2.19") + "}, {" + range("192.0.2.10", "192.0.2.20") + "}]\n"),
-              ElementsAre("empty-pool /spec/pools/0/rangeStart", "ranges-overlap /spec/pools/1/rangeStart"));
+  EXPECT_THAT(
+      errors("  exclusions: [{" + range("192.0.2.10", "192.0.2.14") + "}, {" + range("192.0.2.14", "192.0.2.18") +
+             "}]\n  reservations: [{macAddress: \"02:00:00:00:00:01\", address: 192.0.2.19}]\n  pools: [{" +
+             range("192.0.2.10", "192.0.2.19") + "}, {" + range("192.0.2.10", "192.0.2.20") + "}]\n"),
+      ElementsAre("empty-pool /spec/pools/0/rangeStart", "ranges-overlap /spec/pools/1/rangeStart"));
   const std::string all = "  exclusions: [{" + range("192.0.2.100", "192.0.2.149") + "}]\n";
   EXPECT_THAT(errors(all), ElementsAre("empty-pool /spec/exclusions"));
   EXPECT_THAT(errors(all + "  pools: [{" + range("192.0.2.10", "192.0.2.19") + "}]\n"), IsEmpty())
@@ -142,7 +144,8 @@ TEST(DhcpPools, SubnetsOfTheLinkDontOverlap) {
   EXPECT_THAT(subnets("{cidr: 198.51.100.0/24}, {cidr: 198.51.100.0/25}"),
               ElementsAre("networks-overlap /spec/subnets/1/cidr"));
   EXPECT_THAT(subnets("{cidr: 198.51.100.1/24}"), ElementsAre("bad-cidr" + at + "cidr"));
-  EXPECT_THAT(subnets("{cidr: 198.51.100.0/24, gateway: 192.0.2.1}"), ElementsAre("address-outside-cidr" + at + "gateway"));
+  EXPECT_THAT(subnets("{cidr: 198.51.100.0/24, gateway: 192.0.2.1}"),
+              ElementsAre("address-outside-cidr" + at + "gateway"));
   EXPECT_THAT(subnets("{cidr: 198.51.100.0/24, gateway: 198.51.100.1, serverIP: 198.51.100.1}"),
               ElementsAre("addresses-collide" + at + "serverIP"));
   EXPECT_THAT(subnets("{cidr: 198.51.100.0/24, gateway: 198.51.100.9, pools: [{" +
@@ -165,11 +168,11 @@ TEST(DhcpPools, SubnetsDontOverlapThoseOfOthers) {
 }
 
 TEST(DhcpPools, NetworkOfTheLinkSelectsTheViewOfTheTarget) {
-  EXPECT_THAT(test::errors(test::infra_text() + policy("  subnets: [{cidr: 198.51.100.0/24}]\n") +
-                           std::string(test::kHcpnet) +
-                           "kind: DNSPolicy\nmetadata: {name: d, namespace: hcp}\nspec:\n  targetRef: {kind: Infra, "
-                           "name: yard}\n  views: [{name: v, clientPrefixes: [198.51.100.0/24]}]\n"),
-              ElementsAre("duplicate-prefix /spec/views/0/clientPrefixes/0"));
+  EXPECT_THAT(
+      test::errors(test::infra_text() + policy("  subnets: [{cidr: 198.51.100.0/24}]\n") + std::string(test::kHcpnet) +
+                   "kind: DNSPolicy\nmetadata: {name: d, namespace: hcp}\nspec:\n  targetRef: {kind: Infra, "
+                   "name: yard}\n  views: [{name: v, clientPrefixes: [198.51.100.0/24]}]\n"),
+      ElementsAre("duplicate-prefix /spec/views/0/clientPrefixes/0"));
 }
 
 TEST(DhcpClientClasses, AreNamedOnceAndMatchSomething) {
@@ -222,11 +225,13 @@ TEST(DhcpBoot, FitsTheFieldsOfTheMessage) {
 }
 
 TEST(DhcpPools, ProblemIsToldAtItsLine) {
-  const std::string text = test::infra_text() + policy("  pools:\n  - rangeStart: 192.0.2.90\n    rangeEnd: 192.0.2.100\n");
+  const std::string text =
+      test::infra_text() + policy("  pools:\n  - rangeStart: 192.0.2.90\n    rangeEnd: 192.0.2.100\n");
   const auto result = check({{"f.yaml", text}});
   ASSERT_FALSE(result.has_value());
   const Diagnostic& problem = *result.error().begin();
-  EXPECT_EQ(problem.line, 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("192.0.2.90")), '\n'));
+  EXPECT_EQ(problem.line,
+            1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find("192.0.2.90")), '\n'));
   EXPECT_THAT(problem.message, HasSubstr("the range of the target, 192.0.2.100-192.0.2.149"));
 }
 
