@@ -178,12 +178,13 @@ void Server::Impl::start(Config config) {
   for (std::size_t link = 0; link < links.size(); ++link) {
     const ServerSocket& socket = *links[link].socket;
     const bool is_raw = socket.has_link_layer();
-    options.log.info("subnet served", {{"subnet", responder->config().subnets[links[link].subnets.first].name},
-                                       {"interface", socket.interface().name},
-                                       {"bound", socket.bound().to_string()},
-                                       {"replies", socket.interface().is_loopback ? "to the source"
-                                                   : is_raw                       ? "unicast frame"
-                                                                                  : "broadcast"}});
+    for (std::size_t i = 0; i < links[link].subnets.count; ++i)
+      options.log.info("subnet served", {{"subnet", responder->config().subnets[links[link].subnets.first + i].name},
+                                         {"interface", socket.interface().name},
+                                         {"bound", socket.bound().to_string()},
+                                         {"replies", socket.interface().is_loopback ? "to the source"
+                                                     : is_raw                       ? "unicast frame"
+                                                                                    : "broadcast"}});
     wait(link);
   }
   if (v6) v6->start();
