@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "spec/field_writer.hpp"
 #include "spec/spec_text.hpp"
 
 // Exclusions, pools, subnets and client classes of a DHCPPolicy. The Infra: 192.0.2.0/24, servers .1 to .4, DHCP from
@@ -21,8 +24,7 @@ std::string range(const std::string& first, const std::string& last) {
   return "rangeStart: " + first + ", rangeEnd: " + last;
 }
 
-TEST(DhcpPools, TakeEverythingThatIsRight) {
-  const std::string text = R"(
+constexpr const char* kEverything = R"(
   nextServer: 192.0.2.9
   serverHostName: boot.example.com
   bootFileName: undionly.kpxe
@@ -47,7 +49,9 @@ TEST(DhcpPools, TakeEverythingThatIsRight) {
     options: [{code: 67, value: lab.ipxe}]
   clientRateLimit: {messagesPerSecond: 5}
 )";
-  const ValidSet set = test::valid(test::infra_text() + policy(text));
+
+TEST(DhcpPools, TakeEverythingThatIsRight) {
+  const ValidSet set = test::valid(test::infra_text() + policy(kEverything));
   ASSERT_EQ(set.infras.size(), 1U);
   const ValidDhcpPolicy& valid = set.infras[0].dhcp_policy;
   ASSERT_EQ(valid.exclusions.size(), 3U);
@@ -64,6 +68,15 @@ TEST(DhcpPools, TakeEverythingThatIsRight) {
   EXPECT_EQ(set.infras[0].networks().size(), 3U);
   EXPECT_TRUE(set.infras[0].is_on_link(Ipv4(203, 0, 113, 5)));
   EXPECT_FALSE(set.infras[0].is_on_link(Ipv4(203, 0, 113, 65)));
+}
+
+TEST(DhcpPools, AreWrittenAsTheyAreRead) {
+  const ValidSet set = test::valid(test::infra_text() + policy(kEverything));
+  const nlohmann::json written = to_json(set.dhcp_policies.at(0));
+  EXPECT_EQ(written.at("/spec/clientClasses/0/match/architectures"_json_pointer), nlohmann::json({7, 9}));
+  const auto again = check({{"f.yaml", test::infra_text()}, {"p.json", written.dump()}});
+  ASSERT_TRUE(again.has_value()) << again.error().to_string();
+  EXPECT_EQ(to_json(again->dhcp_policies.at(0)), written);
 }
 
 TEST(DhcpPools, LieInTheNetworkAndApart) {
