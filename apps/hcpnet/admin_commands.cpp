@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that ask the running process: status, reload, drain.
+#include <cstdint>
 #include <iomanip>
 #include <iostream>
 #include <memory>

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <hcpnet/dhcp/client_class.hpp>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "dhcp/packets.hpp"
 

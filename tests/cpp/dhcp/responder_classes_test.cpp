@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <hcpnet/dhcp/responder.hpp>
+#include <string>
 
 #include "dhcp/packets.hpp"
 
