@@ -43,11 +43,11 @@ struct ClientClass {
   std::string name;
   /// Every list that is not empty has to have an item that fits. Texts are compared byte by byte.
   struct Match {
-    std::vector<std::string> vendor_classes;              ///< option 60 begins with it (RFC 2132 section 9.13)
-    std::vector<std::string> user_classes;                ///< a user class of option 77 (RFC 3004), or the whole option
-    std::vector<std::vector<std::uint8_t>> mac_prefixes;  ///< the hardware address begins with it
-    std::vector<std::string> circuit_ids, remote_ids;     ///< sub-options 1 and 2 of option 82 (RFC 3046)
-    std::vector<std::uint16_t> architectures;             ///< one of option 93 (RFC 4578 section 2.1)
+    std::vector<std::string> vendor_classes = {};  ///< option 60 begins with it (RFC 2132 section 9.13)
+    std::vector<std::string> user_classes = {};    ///< a user class of option 77 (RFC 3004), or the whole option
+    std::vector<std::vector<std::uint8_t>> mac_prefixes = {};    ///< the hardware address begins with it
+    std::vector<std::string> circuit_ids = {}, remote_ids = {};  ///< sub-options 1 and 2 of option 82 (RFC 3046)
+    std::vector<std::uint16_t> architectures = {};               ///< one of option 93 (RFC 4578 section 2.1)
   } match;
   std::vector<RawOption> options;  ///< before those of pool and subnet
   Boot boot;                       ///< before that of the subnet, each field by itself
