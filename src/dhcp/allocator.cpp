@@ -30,7 +30,11 @@ struct Allocator::Impl {
   [[nodiscard]] bool is_others(const MacAddress& mac, Ipv4 address) const;
   [[nodiscard]] bool is_allowed(const Client& client, Ipv4 address) const;
   [[nodiscard]] std::optional<Ipv4> reservation(const MacAddress& mac) const;
-  [[nodiscard]] Claim claim(const Client& client, Ipv4 address) const;
+  [[nodiscard]] bool is_offered(const Client& client, Ipv4 address) const;
+  [[nodiscard]] Claim claim(const Client& client, Ipv4 address, bool is_allowed) const;
+  [[nodiscard]] Claim claim(const Client& client, Ipv4 address) const {
+    return claim(client, address, is_allowed(client, address));
+  }
   [[nodiscard]] std::optional<Ipv4> choose(const Client& client, std::optional<Ipv4> requested);
   [[nodiscard]] std::optional<Ipv4> choose_known(const Client& client, std::optional<Ipv4> requested) const;
   [[nodiscard]] std::optional<Ipv4> choose_from_pools(const ClassSet& classes, bool is_guarded);
@@ -39,6 +43,8 @@ struct Allocator::Impl {
   void hold(const MacAddress& mac, Ipv4 address, Time now);
   void drop_offer(Ipv4 address);
   void end(LeaseRecord& record, LeaseState state, Time now);
+  void end_left(Ipv4 address);
+  void stay(const MacAddress& mac, Ipv4 address);
   void restore_owner(LeaseRecord& record, Time now, std::vector<Lease>& superseded);
   [[nodiscard]] bool is_never_given(Ipv4 address) const;
   [[nodiscard]] std::size_t subnet_of(Ipv4 address) const;
@@ -67,6 +73,12 @@ struct Allocator::Impl {
   std::unordered_map<Ipv4, MacAddress> reserved;
   LeaseTable table;
   OfferTable offers;
+  /// A client that moves: what it had ends when what it gets is on disk.
+  struct Move {
+    Ipv4 from;
+    Time at;
+  };
+  std::unordered_map<Ipv4, Move> moves;      ///< by the new address
   std::unordered_map<Ipv4, Lease> replaced;  ///< on disk, until settle_adopted() tells what is there now
 };
 
@@ -141,12 +153,20 @@ bool Allocator::Impl::is_allowed(const Client& client, Ipv4 address) const {
   return pool && pools[*pool].is_open_to(client.classes);
 }
 
-Allocator::Claim Allocator::Impl::claim(const Client& client, Ipv4 address) const {
+/// True while the client has an offer that configuration does not stand against, whatever class it was of then.
+bool Allocator::Impl::is_offered(const Client& client, Ipv4 address) const {
+  const OfferTable::Offer* offer = offers.find(address);
+  if (offer == nullptr || offer->mac != client.mac || !pools.find(address)) return false;
+  const auto own = reservation(client.mac);
+  return !own || *own == address || is_others(client.mac, *own);
+}
+
+Allocator::Claim Allocator::Impl::claim(const Client& client, Ipv4 address, bool is_allowed) const {
   const LeaseRecord* record = table.find(address);
   if (record != nullptr && record->state == LeaseState::bound && record->mac == client.mac) {
-    return is_allowed(client, address) ? Claim::own : Claim::retired;
+    return is_allowed ? Claim::own : Claim::retired;
   }
-  if (!is_allowed(client, address)) return Claim::outside;
+  if (!is_allowed) return Claim::outside;
   if (is_others(client.mac, address)) return Claim::taken;
   if (offers.find(address) != nullptr) return Claim::own;
   const bool has_room = record != nullptr || table.size() < limits.max_leases;
@@ -218,10 +238,29 @@ void Allocator::Impl::drop_offer(Ipv4 address) {
   if (is_ended) table.make_idle(*record, true);
 }
 
+/// An address that is still offered becomes idle with the end of the offer.
 void Allocator::Impl::end(LeaseRecord& record, LeaseState state, Time now) {
   table.set_state(record, state);
   record.expires = std::min(record.expires, now);
-  table.make_idle(record);
+  if (offers.find(record.address) == nullptr) table.make_idle(record);
+}
+
+/// What the client of this address had before, unless it went back there, or is gone from there, meanwhile.
+void Allocator::Impl::end_left(Ipv4 address) {
+  const auto move = moves.extract(address);
+  const LeaseRecord* record = table.find(address);
+  if (!move || record == nullptr) return;
+  LeaseRecord* left = table.find(move.mapped().from);
+  const bool is_left = left != nullptr && left->state == LeaseState::bound && left->mac == record->mac &&
+                       std::as_const(table).find(left->mac) != left;
+  if (is_left) end(*left, LeaseState::released, move.mapped().at);
+}
+
+/// The client did not get there: it is where it was.
+void Allocator::Impl::stay(const MacAddress& mac, Ipv4 address) {
+  const auto move = moves.extract(address);
+  LeaseRecord* left = move ? table.find(move.mapped().from) : nullptr;
+  if (left != nullptr && left->state == LeaseState::bound && left->mac == mac) table.set_owner(*left, mac);
 }
 
 Lease Allocator::Impl::lease(const LeaseRecord& record) const {
@@ -230,6 +269,7 @@ Lease Allocator::Impl::lease(const LeaseRecord& record) const {
           .client_id = record.client_id,
           .host_name = record.host_name,
           .subnet = subnets[subnet_of(record.address)].name,
+          .relay_information = record.relay_information,
           .state = record.state,
           .started = record.started,
           .expires = record.expires};
@@ -272,6 +312,7 @@ std::vector<Lease> Allocator::restore(std::vector<Lease> leases, Time now) {
     record.expires = stored.expires;
     record.client_id = std::move(stored.client_id);
     record.host_name = std::move(stored.host_name);
+    record.relay_information = std::move(stored.relay_information);
     impl_->table.set_state(record, stored.state);
     const bool is_running = stored.state == LeaseState::bound || stored.state == LeaseState::declined;
     if (is_running) {
@@ -291,8 +332,10 @@ std::optional<Ipv4> Allocator::offer(const Client& client, std::optional<Ipv4> r
   const auto address = impl_->choose(client, requested);
   if (!address) return std::nullopt;
   const LeaseRecord* record = impl_->table.find(*address);
-  if (record != nullptr && record->state == LeaseState::bound) {
-    withdraw(client.mac);  // it is the client's already: nothing to hold
+  const auto pool = impl_->pools.find(*address);
+  const bool is_guarded = pool && impl_->pools[*pool].is_guarded;
+  if (record != nullptr && record->state == LeaseState::bound && !is_guarded) {
+    withdraw(client.mac);  // it is the client's already: nothing to hold, and no class that may be lost
   } else {
     impl_->hold(client.mac, *address, now);
   }
@@ -310,7 +353,13 @@ std::optional<Allocator::Held> Allocator::find(const MacAddress& mac) const {
 }
 
 Allocator::Claim Allocator::claim(const Client& client, Ipv4 address) const {
-  return impl_->claim(client, address);
+  return impl_->claim(client, address, impl_->is_allowed(client, address) || impl_->is_offered(client, address));
+}
+
+std::string Allocator::relay_information(const MacAddress& mac, Ipv4 address) const {
+  const LeaseRecord* record = impl_->table.find(address);
+  const bool is_bound = record != nullptr && record->state == LeaseState::bound && record->mac == mac;
+  return is_bound ? record->relay_information : std::string();
 }
 
 std::optional<Ipv4> Allocator::reservation(const MacAddress& mac) const {
@@ -325,9 +374,11 @@ std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std:
   LeaseTable& table = impl_->table;
   const LeaseRecord* previous = table.find(mac);
   if (previous != nullptr && previous->address != address && previous->state == LeaseState::bound) {
-    LeaseRecord& old = *table.find(previous->address);
-    impl_->end(old, LeaseState::released, now);
-    events.push_back(impl_->event(LeaseEventKind::released, old));
+    impl_->moves.insert_or_assign(address, Impl::Move{previous->address, now});
+    Lease left = impl_->lease(*previous);
+    left.state = LeaseState::released;
+    left.expires = std::min(left.expires, now);
+    events.push_back({LeaseEventKind::released, std::move(left)});
   }
   if (const OfferTable::Offer* offer = impl_->offers.find(mac)) {
     if (offer->address == address) {
@@ -348,6 +399,7 @@ std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std:
   record.expires = now + impl_->subnets[impl_->subnet_of(address)].lease_time;
   record.client_id = std::move(client_id);
   record.host_name = std::move(host_name);
+  record.relay_information = client.relay_information;
   events.push_back(impl_->event(is_renewal ? LeaseEventKind::renewed : LeaseEventKind::bound, record));
   return events;
 }
@@ -357,6 +409,7 @@ void Allocator::confirm(const MacAddress& mac, Ipv4 address) {
   if (record == nullptr || record->mac != mac) return;
   record->is_durable = true;
   if (record->state == LeaseState::bound) impl_->table.schedule(*record);
+  impl_->end_left(address);
 }
 
 void Allocator::confirm(const Lease& lease) {
@@ -369,6 +422,7 @@ void Allocator::confirm(const Lease& lease) {
 
 void Allocator::revert(const MacAddress& mac, Ipv4 address, Time now) {
   LeaseRecord* record = impl_->table.find(address);
+  impl_->stay(mac, address);
   const bool is_pending =
       record != nullptr && record->mac == mac && record->state == LeaseState::bound && !record->is_durable;
   if (!is_pending) return;
@@ -456,6 +510,7 @@ LeaseRecord& Allocator::Impl::fill(const Lease& lease, LeaseState state) {
   record.expires = lease.expires;
   record.client_id = lease.client_id;
   record.host_name = lease.host_name;
+  record.relay_information = lease.relay_information;
   return record;
 }
 
@@ -574,7 +629,10 @@ std::vector<Allocator::Usage> Allocator::Impl::usage_by_group() const {
     out[group].bound = table.count(group, LeaseState::bound);
     out[group].declined = table.count(group, LeaseState::declined);
   }
-  offers.for_each([&](const OfferTable::Offer& offer) { ++out[group_of(offer.address)].offered; });
+  offers.for_each([&](const OfferTable::Offer& offer) {
+    const LeaseRecord* record = table.find(offer.address);
+    if (record == nullptr || record->state != LeaseState::bound) ++out[group_of(offer.address)].offered;
+  });
   return out;
 }
 
@@ -584,19 +642,15 @@ Allocator::Usage Allocator::usage() const {
   return out;
 }
 
-Allocator::Usage Allocator::usage(std::size_t subnet) const {
+std::vector<Allocator::SubnetUsage> Allocator::usage_by_subnet() const {
   const std::vector<Usage> groups = impl_->usage_by_group();
-  Usage out = groups[impl_->pools.size() + subnet];
-  for (std::size_t i = 0; i < impl_->pools.size(); ++i)
-    if (impl_->pools[i].subnet == subnet) add(groups[i], out);
-  return out;
-}
-
-std::vector<Allocator::PoolUsage> Allocator::pools(std::size_t subnet) const {
-  const std::vector<Usage> groups = impl_->usage_by_group();
-  std::vector<PoolUsage> out;
-  for (std::size_t i = 0; i < impl_->pools.size(); ++i)
-    if (impl_->pools[i].subnet == subnet) out.push_back({impl_->pools[i].range, groups[i]});
+  std::vector<SubnetUsage> out(impl_->subnets.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].all = groups[impl_->pools.size() + i];
+  for (std::size_t i = 0; i < impl_->pools.size(); ++i) {
+    SubnetUsage& subnet = out[impl_->pools[i].subnet];
+    add(groups[i], subnet.all);
+    subnet.pools.push_back({impl_->pools[i].range, groups[i]});
+  }
   return out;
 }
 

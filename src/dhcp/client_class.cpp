@@ -52,11 +52,9 @@ bool has_mac_prefix(const std::vector<std::vector<std::uint8_t>>& wanted, const 
 }
 
 /// RFC 3046 section 2.0: code, length, value; again and again. nullopt where it is not there, or the option is broken.
-std::optional<ByteView> find_sub_option(const OptionSet& options, std::uint8_t code) noexcept {
-  const auto value = options.find(option::relay_information);
-  if (!value) return std::nullopt;
+std::optional<ByteView> find_sub_option(ByteView relay_information, std::uint8_t code) noexcept {
   std::optional<ByteView> out;
-  ByteReader list(*value);
+  ByteReader list(relay_information);
   while (list.ok() && list.remaining() > 0) {
     const std::uint8_t found = list.u8();
     const ByteView data = list.bytes(list.u8());
@@ -65,8 +63,12 @@ std::optional<ByteView> find_sub_option(const OptionSet& options, std::uint8_t c
   return list.at_end() ? out : std::nullopt;
 }
 
-bool has_relay_id(const std::vector<std::string>& wanted, const OptionSet& options, std::uint8_t code) noexcept {
-  return wanted.empty() || is_one_of(wanted, find_sub_option(options, code));
+bool has_relay_id(const std::vector<std::string>& wanted, ByteView relay_information, std::uint8_t code) noexcept {
+  return wanted.empty() || is_one_of(wanted, find_sub_option(relay_information, code));
+}
+
+ByteView relay_option_of(const Message& message) noexcept {
+  return message.options.find(option::relay_information).value_or(ByteView());
 }
 
 /// RFC 4578 section 2.1: a list of 16-bit numbers.
@@ -80,20 +82,36 @@ bool has_architecture(const std::vector<std::uint16_t>& wanted, const OptionSet&
   return false;
 }
 
-bool fits(const ClientClass::Match& match, const Message& message) noexcept {
+bool fits(const ClientClass::Match& match, const Message& message, ByteView relay_information) noexcept {
   return has_mac_prefix(match.mac_prefixes, message) && has_vendor_class(match.vendor_classes, message.options) &&
          has_user_class(match.user_classes, message.options) &&
-         has_relay_id(match.circuit_ids, message.options, kCircuitId) &&
-         has_relay_id(match.remote_ids, message.options, kRemoteId) &&
+         has_relay_id(match.circuit_ids, relay_information, kCircuitId) &&
+         has_relay_id(match.remote_ids, relay_information, kRemoteId) &&
          has_architecture(match.architectures, message.options);
 }
 
 }  // namespace
 
 ClassSet classify(std::span<const ClientClass> classes, const Message& message) noexcept {
+  return classify(classes, message, relay_option_of(message));
+}
+
+ClassSet classify(std::span<const ClientClass> classes, const Message& message, ByteView relay_information) noexcept {
   ClassSet out;
   for (std::size_t i = 0; i < classes.size(); ++i)
-    if (fits(classes[i].match, message)) out.set(i);
+    if (fits(classes[i].match, message, relay_information)) out.set(i);
+  return out;
+}
+
+std::string relay_information_of(const Message& message) {
+  std::string out;
+  for (const std::uint8_t code : {kCircuitId, kRemoteId}) {
+    const auto value = find_sub_option(relay_option_of(message), code);
+    if (!value) continue;
+    out += static_cast<char>(code);
+    out += static_cast<char>(value->size());
+    out += as_text(*value);
+  }
   return out;
 }
 

@@ -21,6 +21,9 @@ class ClientRateLimiter {
 
   ClientRateLimiter(const ClientRateLimit& limit, std::size_t max_clients) : limit_(limit), buckets_(max_clients) {}
 
+  [[nodiscard]] bool has_limit(const ClientRateLimit& limit) const noexcept {
+    return limit.messages_per_second == limit_.messages_per_second && limit.burst == limit_.burst;
+  }
   /// Counts one message. False: it is one too many.
   [[nodiscard]] bool admit(const MacAddress& mac, Time now) noexcept {
     Bucket& bucket = buckets_[std::hash<MacAddress>()(mac) % buckets_.size()];

@@ -27,6 +27,7 @@ struct LeaseRecord {
   Time wake = Time::max();  ///< of its entry in the due queue; max: it has none
   std::string client_id;
   std::string host_name;
+  std::string relay_information;
   LeaseRecord* older = nullptr;  ///< neighbours in that list
   LeaseRecord* newer = nullptr;
 };

@@ -24,6 +24,17 @@ std::vector<Ipv4Range> joined(std::vector<Ipv4Range> ranges) {
   return out;
 }
 
+/// Adds one to ranges that are ascending and disjoint, which they stay.
+void merge(Ipv4Range added, std::vector<Ipv4Range>& ranges) {
+  const auto first = std::ranges::lower_bound(ranges, added.first, {}, &Ipv4Range::last);
+  auto after = first;
+  for (; after != ranges.end() && after->first <= added.last; ++after) {
+    added.first = std::min(added.first, after->first);
+    added.last = std::max(added.last, after->last);
+  }
+  ranges.insert(ranges.erase(first, after), added);
+}
+
 /// What no pool of these subnets gives.
 std::vector<Ipv4Range> never_given(std::span<const Subnet> subnets) {
   std::vector<Ipv4Range> out;
@@ -77,8 +88,7 @@ PoolSet::PoolSet(std::span<const Subnet> subnets) {
       if (inside.first <= inside.last) {
         for (const Ipv4Range& left : without(inside, earlier))
           std::ranges::move(without(left, holes), std::back_inserter(own));
-        earlier.push_back(inside);
-        earlier = joined(std::move(earlier));
+        merge(inside, earlier);
       }
       for (const Ipv4Range& range : own) pieces_.push_back({range, static_cast<std::uint16_t>(pools_.size())});
       pools_.push_back({pool.range, i, !pool.client_classes.empty(), guard_of(pool, subnets.front().client_classes),

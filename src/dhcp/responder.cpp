@@ -47,8 +47,10 @@ void Network::configure(std::span<const Subnet> configured, const ResponderLimit
     for (const Reservation& r : subnet.reservations)
       if (!r.host_name.empty()) reserved_names.emplace(r.mac, r.host_name);
   }
+  const auto& limit = configured.front().rate_limit;
+  if (limit && rate_limiter && rate_limiter->has_limit(*limit)) return;  // a client that is over it stays so
   rate_limiter.reset();
-  if (const auto& limit = configured.front().rate_limit) rate_limiter.emplace(*limit, limits.max_rated_clients);
+  if (limit) rate_limiter.emplace(*limit, limits.max_rated_clients);
 }
 
 std::string_view reason_of(const error_code& error) noexcept {
@@ -133,12 +135,17 @@ std::string_view Exchange::known_name() const {
   return found == config.host_names.end() ? std::string_view() : std::string_view(found->second);
 }
 
-/// In the name of the server that the client speaks to.
+/// In the name of the server that the client speaks to; where it names none, of the one that the address is from.
 void Exchange::refuse(std::string_view reason) {
-  const auto server = request.options.find_address(option::server_id);
-  const auto found = server ? std::ranges::find(subnets, *server, &Subnet::server_id) : subnets.begin();
-  const std::size_t subnet = found == subnets.end() ? 0 : static_cast<std::size_t>(found - subnets.begin());
-  out.reply = network.builders[subnet].refuse(request, reason);
+  std::optional<std::size_t> subnet;
+  if (const auto server = request.options.find_address(option::server_id)) {
+    const auto found = std::ranges::find(subnets, *server, &Subnet::server_id);
+    if (found != subnets.end()) subnet = static_cast<std::size_t>(found - subnets.begin());
+  } else {
+    const auto requested = request.options.find_address(option::requested_address);
+    subnet = network.find(subnets, requested.value_or(request.ciaddr));
+  }
+  out.reply = network.builders[subnet.value_or(0)].refuse(request, reason);
 }
 
 // RFC 2131 section 4.3.1
@@ -258,6 +265,17 @@ void Exchange::inform() {
     return;
   }
   out.reply = builder_for(request.ciaddr).inform(request, {client.classes, known_name()}, out.omitted_options);
+}
+
+/// Who sent the message, and of which classes it is. A bound client that speaks past its relay is still where the relay
+/// saw it.
+Client client_of(const Message& request, std::span<const ClientClass> classes, const Allocator& allocator) {
+  const MacAddress mac = *request.mac();
+  if (request.options.contains(option::relay_information) || request.ciaddr.is_unspecified())
+    return {mac, classify(classes, request), relay_information_of(request)};
+  std::string known = allocator.relay_information(mac, request.ciaddr);
+  const ClassSet of_known = classify(classes, request, as_bytes(known));
+  return {mac, of_known, std::move(known)};
 }
 
 }  // namespace
@@ -380,8 +398,9 @@ Outcome Responder::handle(ByteView payload, std::size_t received_on, Time now) {
   }
   impl_->expire(*found, now, impl_->limits.max_expired_per_message, out.changes);
 
-  const ClassSet classes = classify(subnets.front().client_classes, *message);
-  Exchange exchange{impl_->config, subnets, network, *message, {*message->mac(), classes}, now, out};
+  Exchange exchange{
+      impl_->config, subnets, network, *message, client_of(*message, subnets.front().client_classes, network.allocator),
+      now,           out};
   switch (*out.type) {
     case MessageType::discover:
       exchange.discover();
@@ -478,14 +497,13 @@ std::vector<Lease> Responder::leases() const {
   return out;
 }
 
-Allocator::Usage Responder::usage(std::size_t subnet) const {
-  const Network& network = impl_->networks[impl_->network_of[subnet]];
-  return network.allocator.usage(subnet - network.first_subnet);
-}
-
-std::vector<Allocator::PoolUsage> Responder::pools(std::size_t subnet) const {
-  const Network& network = impl_->networks[impl_->network_of[subnet]];
-  return network.allocator.pools(subnet - network.first_subnet);
+std::vector<Allocator::SubnetUsage> Responder::usage_by_subnet() const {
+  std::vector<Allocator::SubnetUsage> out;
+  for (const Network& network : impl_->networks) {
+    auto of_link = network.allocator.usage_by_subnet();
+    std::ranges::move(of_link, std::back_inserter(out));
+  }
+  return out;
 }
 
 }  // namespace hcpnet::dhcp

@@ -59,6 +59,10 @@ class Allocator {
     Ipv4Range range;  ///< as configured; pool_size counts what is left of it
     Usage usage;
   };
+  struct SubnetUsage {
+    Usage all;
+    std::vector<PoolUsage> pools;  ///< as they are configured
+  };
 
   /// Precondition: of one link; at least one, the networks apart.
   explicit Allocator(std::span<const Subnet> subnets, AllocatorLimits limits = {});
@@ -82,11 +86,16 @@ class Allocator {
 
   /// The client's binding, present or previous.
   [[nodiscard]] std::optional<Held> find(const MacAddress& mac) const;
+  /// What was offered to it is its own as long as the address is in a pool: a client may say less in its REQUEST than
+  /// in its DISCOVER, and be of another class.
   [[nodiscard]] Claim claim(const Client& client, Ipv4 address) const;
+  /// What the relay said when the client got the address that it is bound to now. Empty: nothing, or it is not bound.
+  [[nodiscard]] std::string relay_information(const MacAddress& mac, Ipv4 address) const;
   [[nodiscard]] std::optional<Ipv4> reservation(const MacAddress& mac) const;
 
-  /// Binds, or renews. The new lease is the last event; an older binding of the same client ends first. It counts as a
-  /// lease only after confirm(). Precondition: claim() is own or free.
+  /// Binds, or renews. The new lease is the last event; that an older binding of the same client ends is told first.
+  /// The new one counts as a lease, and the older one as ended, only after confirm(): what did not reach the disk
+  /// leaves the client where it was. Precondition: claim() is own or free.
   std::vector<LeaseEvent> bind(const Client& client, Ipv4 address, std::string client_id, std::string host_name,
                                Time now);
   /// The binding is on disk.
@@ -128,8 +137,10 @@ class Allocator {
   /// Confirmed leases of every state, ordered by address.
   [[nodiscard]] std::vector<Lease> leases() const;
   [[nodiscard]] Usage usage() const;  ///< of all subnets
-  [[nodiscard]] Usage usage(std::size_t subnet) const;
-  [[nodiscard]] std::vector<PoolUsage> pools(std::size_t subnet) const;  ///< as they are configured
+  [[nodiscard]] Usage usage(std::size_t subnet) const { return usage_by_subnet()[subnet].all; }
+  [[nodiscard]] std::vector<PoolUsage> pools(std::size_t subnet) const { return usage_by_subnet()[subnet].pools; }
+  /// In the order of the subnets. Takes time linear in the number of offers, whatever that of subnets.
+  [[nodiscard]] std::vector<SubnetUsage> usage_by_subnet() const;
 
  private:
   struct Impl;

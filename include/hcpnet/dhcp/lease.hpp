@@ -23,6 +23,9 @@ struct Lease {
   std::string client_id;  ///< option 61 as sent, may hold any byte; empty when the client sent none
   std::string host_name;  ///< option 12 as given or accepted; empty when unknown
   std::string subnet;     ///< Subnet::name
+  /// Sub-options 1 and 2 of option 82 (RFC 3046) as the relay sent them, encoded: a renewal goes past the relay, and
+  /// the client is still of the classes that they put it in. Empty when the lease did not come through one.
+  std::string relay_information = {};
   LeaseState state = LeaseState::bound;
   std::chrono::sys_seconds started{};  ///< when the current binding began
   std::chrono::sys_seconds expires{};

@@ -105,8 +105,11 @@ class Responder {
   [[nodiscard]] std::optional<Time> next_due() const;
 
   [[nodiscard]] std::vector<Lease> leases() const;  ///< durable ones, ordered by address
-  [[nodiscard]] Allocator::Usage usage(std::size_t subnet) const;
-  [[nodiscard]] std::vector<Allocator::PoolUsage> pools(std::size_t subnet) const;
+  [[nodiscard]] Allocator::Usage usage(std::size_t subnet) const { return usage_by_subnet()[subnet].all; }
+  [[nodiscard]] std::vector<Allocator::PoolUsage> pools(std::size_t subnet) const {
+    return usage_by_subnet()[subnet].pools;
+  }
+  [[nodiscard]] std::vector<Allocator::SubnetUsage> usage_by_subnet() const;  ///< in the order of Config::subnets
 
  private:
   struct Impl;

@@ -255,6 +255,35 @@ TEST(DhcpAllocator, OneLeasePerClient) {
   EXPECT_EQ(events[0].kind, LeaseEventKind::released);
   EXPECT_EQ(events[0].lease.address, at(50));
   EXPECT_EQ(events[1].kind, LeaseEventKind::bound);
+  EXPECT_EQ(allocator.usage().bound, 2U) << "until the new one is on disk";
+  allocator.confirm(test_mac(1), at(57));
+  EXPECT_EQ(allocator.usage().bound, 1U);
+  EXPECT_EQ(allocator.claim(test_mac(2), at(50)), Claim::free);
+}
+
+TEST(DhcpAllocator, MoveThatDidNotReachTheDiskLeavesTheClientWhereItWas) {
+  Allocator allocator(subnet(50, 57));
+  lease(allocator, test_mac(1));
+  allocator.bind(test_mac(1), at(57), {}, {}, kNow);
+  allocator.revert(test_mac(1), at(57), kNow);
+  EXPECT_EQ(allocator.find(test_mac(1))->address, at(50));
+  EXPECT_EQ(allocator.find(test_mac(1))->state, LeaseState::bound);
+  EXPECT_EQ(allocator.claim(test_mac(1), at(50)), Claim::own) << "it is still used, and on disk";
+  EXPECT_EQ(allocator.claim(test_mac(2), at(50)), Claim::taken);
+  EXPECT_EQ(allocator.leases().size(), 1U);
+}
+
+// Two requests that wait for the disk at once.
+TEST(DhcpAllocator, ClientThatGoesBackBeforeTheDiskAnswersKeepsItsAddress) {
+  Allocator allocator(subnet(50, 57));
+  lease(allocator, test_mac(1));
+  allocator.bind(test_mac(1), at(57), {}, {}, kNow);
+  allocator.bind(test_mac(1), at(50), {}, {}, kNow);
+  allocator.confirm(test_mac(1), at(57));
+  EXPECT_EQ(allocator.claim(test_mac(2), at(50)), Claim::taken);
+  allocator.confirm(test_mac(1), at(50));
+  EXPECT_EQ(allocator.claim(test_mac(2), at(50)), Claim::taken);
+  EXPECT_EQ(allocator.claim(test_mac(2), at(57)), Claim::free);
   EXPECT_EQ(allocator.usage().bound, 1U);
 }
 

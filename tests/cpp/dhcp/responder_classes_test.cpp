@@ -230,6 +230,95 @@ TEST_F(DhcpResponderClasses, ClassOpensAPool) {
   EXPECT_EQ(responder_.pools(0).at(1).usage.bound, 1U);
 }
 
+/// A pool for one port of a switch, and a class of it with an option.
+Config with_port() {
+  Config c = config();
+  ClientClass port;
+  port.name = "port";
+  port.match = {.circuit_ids = {"ge-0/1"}};
+  port.options = {{42, {192, 0, 2, 13}}};
+  c.subnets[0].client_classes = {port};
+  c.subnets[0].pools.push_back({{at(70), at(70)}, {"port"}, {}});
+  return c;
+}
+/// As a relay at the first subnet's router passes it on.
+DhcpPacket relayed(DhcpPacket packet, const std::string& circuit) {
+  packet.giaddr = at(1);
+  Bytes information = {1, static_cast<std::uint8_t>(circuit.size())};
+  information.insert(information.end(), circuit.begin(), circuit.end());
+  return packet.with(82, information);
+}
+
+TEST_F(DhcpResponderClasses, WhatTheRelaySaidHoldsForARenewalPastIt) {
+  configure(with_port());
+  EXPECT_EQ(answer(relayed(test::discover(kMac), "ge-0/1")).yiaddr, at(70));
+  EXPECT_EQ(answer(relayed(test::select(kMac, kServer, at(70)), "ge-0/1")).type(), 5);
+  const DhcpAnswer renewed = answer(test::renew(kMac, at(70)));
+  EXPECT_EQ(renewed.type(), 5);
+  EXPECT_EQ(renewed.find(42), (Bytes{192, 0, 2, 13}));
+  EXPECT_EQ(renewed.find(82), std::nullopt) << "only what was sent is sent back";
+  EXPECT_EQ(answer(test::renew(kMac, at(70))).type(), 5) << "and for the next one";
+  std::vector<Lease> stored = responder_.leases();
+  ASSERT_EQ(stored.size(), 1U);
+  EXPECT_EQ(stored[0].relay_information, std::string("\1\6ge-0/1"));
+  configure(with_port());
+  responder_.restore({stored, {}}, now_);
+  EXPECT_EQ(answer(test::renew(kMac, at(70))).type(), 5) << "and after a restart";
+  EXPECT_EQ(send(relayed(test::renew(kMac, at(70)), "ge-0/2")).dropped, "not_renewable")
+      << "a relay that says something else is believed";
+}
+
+TEST_F(DhcpResponderClasses, WhatTheRelaySaidIsOfNobodyElsesLease) {
+  configure(with_port());
+  answer(relayed(test::discover(kMac), "ge-0/1"));
+  answer(relayed(test::select(kMac, kServer, at(70)), "ge-0/1"));
+  EXPECT_EQ(answer(test::renew(test_mac(2), at(70))).type(), 6);
+  EXPECT_EQ(answer(test::discover(kMac)).yiaddr, at(50)) << "nor of a client that begins anew past the relay";
+  now_ += 3600s;
+  responder_.expire(now_, 10);
+  EXPECT_EQ(answer(test::renew(kMac, at(70))).type(), 6) << "and it ends with the lease";
+}
+
+// The firmware says what it is, what it starts does not.
+TEST_F(DhcpResponderClasses, RequestThatLostItsClassGetsWhatWasOffered) {
+  Config c = config();
+  c.subnets[0].client_classes = {pxe()};
+  c.subnets[0].pools.push_back({{at(70), at(70)}, {"pxe"}, {}});
+  configure(c);
+  EXPECT_EQ(answer(with_pxe(test::discover(kMac))).yiaddr, at(70));
+  EXPECT_EQ(answer(test::select(kMac, kServer, at(70))).type(), 5);
+  EXPECT_EQ(answer(with_pxe(test::discover(kMac))).yiaddr, at(70));
+  EXPECT_EQ(answer(test::select(kMac, kServer, at(70))).type(), 5) << "at its next start too";
+}
+
+// RFC 2131 table 5: RENEWING, REBINDING and INIT-REBOOT have no option 54.
+TEST_F(DhcpResponderClasses, RefusalNamesTheServerOfTheAddress) {
+  bind(test_mac(9));
+  EXPECT_EQ(bind(kMac), far(50));
+  const auto server_of = [&](const DhcpPacket& packet) { return answer(packet).find(54); };
+  EXPECT_EQ(server_of(test::renew(test_mac(2), far(50))), (Bytes{198, 51, 100, 2}));
+  DhcpPacket reboot = test::dhcp_packet(3, kMac);
+  EXPECT_EQ(server_of(reboot.with_address(50, far(51))), (Bytes{198, 51, 100, 2}));
+  EXPECT_EQ(server_of(test::renew(test_mac(2), at(50))), (Bytes{192, 0, 2, 2}));
+  EXPECT_EQ(server_of(test::renew(test_mac(2), Ipv4(203, 0, 113, 9))), (Bytes{192, 0, 2, 2})) << "nobody's: the first";
+}
+
+// The client has X and is told to move to Y; the disk fails.
+TEST_F(DhcpResponderClasses, MoveThatIsNotStoredLeavesTheOldLease) {
+  Config c = config();
+  c.subnets[0].client_classes = {pxe()};
+  c.subnets[0].pools.push_back({{at(70), at(70)}, {"pxe"}, {}});
+  configure(c);
+  answer(with_pxe(test::discover(kMac)));
+  answer(with_pxe(test::select(kMac, kServer, at(70))));
+  answer(test::discover(kMac));
+  const Outcome lost = responder_.handle(test::select(kMac, kServer, at(50)).bytes(), 0, now_);
+  ASSERT_EQ(lost.changes.size(), 2U);
+  responder_.settle(lost.changes, false, now_);
+  EXPECT_NE(answer(with_pxe(test::discover(test_mac(2)))).yiaddr, at(70));
+  EXPECT_EQ(answer(with_pxe(test::renew(kMac, at(70)))).type(), 5);
+}
+
 TEST_F(DhcpResponderClasses, ReservationsOfBothSubnetsAreNamed) {
   Config c = config();
   c.subnets[1].reservations = {{kMac, far(77), "db"}};
@@ -262,6 +351,10 @@ TEST_F(DhcpResponderClasses, ClientThatSendsTooMuchIsNotHeard) {
   EXPECT_EQ(answer(test::discover(kMac)).type(), 2);
   EXPECT_EQ(answer(test::discover(kMac)).type(), 2);
   EXPECT_EQ(send(test::discover(kMac)).dropped, "rate_limited");
+  Config same = c;
+  same.subnets[0].reservations = {{test_mac(3), at(60), ""}};
+  responder_.replace(same);
+  EXPECT_EQ(send(test::discover(kMac)).dropped, "rate_limited") << "a reload is no new beginning";
   now_ += 1h;
   for (int n = 0; n < 5; ++n) EXPECT_EQ(answer(test::discover(kMac)).type(), 2) << "no more than the burst";
   EXPECT_EQ(send(test::discover(kMac)).dropped, "rate_limited");
