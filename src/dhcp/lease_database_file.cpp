@@ -26,6 +26,7 @@ CREATE TABLE lease(
   state INTEGER NOT NULL,
   started INTEGER NOT NULL,
   expires INTEGER NOT NULL,
+  relay_information BLOB NOT NULL DEFAULT x'',
   PRIMARY KEY(subnet, address)) WITHOUT ROWID;
 CREATE VIEW readable AS SELECT
   subnet.name AS subnet,
@@ -119,8 +120,9 @@ void create_lease_database(const std::string& path, std::int64_t application_id,
   sync_folder_of(path);
 }
 
-std::string upgrade_to_version_2() {
-  return std::string("BEGIN IMMEDIATE;") + kSchema6 + "PRAGMA user_version=2;COMMIT;";
+std::string upgrade_to_version_3(std::int64_t from) {
+  return std::string("BEGIN IMMEDIATE;") + (from < 2 ? kSchema6 : "") +
+         "ALTER TABLE lease ADD COLUMN relay_information BLOB NOT NULL DEFAULT x'';PRAGMA user_version=3;COMMIT;";
 }
 
 LeaseDatabaseLock::LeaseDatabaseLock(const std::string& path) : fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {

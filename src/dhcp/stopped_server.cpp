@@ -25,7 +25,7 @@ struct StoppedServer::Impl {
     config.subnets = database.networks();
     start(std::move(config));
   }
-  Impl(const std::string& path, Config config, Clock& c) : clock(c), database(path, config.subnets) {
+  Impl(const std::string& path, Config config, Clock& c) : clock(c), database(path, config.subnets, now()) {
     start(std::move(config));
   }
 
