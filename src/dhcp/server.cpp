@@ -46,6 +46,8 @@ void check_link(std::span<const Subnet> subnets) {
   if (pools > kMaxPools) refuse_config(first.name + " has more than " + std::to_string(kMaxPools) + " pools");
   if (first.client_classes.size() > kMaxClientClasses)
     refuse_config(first.name + " has more than " + std::to_string(kMaxClientClasses) + " client classes");
+  if (first.rate_limit && first.rate_limit->burst < first.rate_limit->messages_per_second)
+    refuse_config("the rate limit of " + first.name + " has a burst below the messages of one second");
 }
 
 void check(const Config& config) {
@@ -67,6 +69,19 @@ void check(const Config& config) {
     check_link(subnets);
   }
   dhcp6::check(config.subnets6);
+}
+
+/// The first subnet of a link speaks for all of it: what the first one of `configured` says, the one that is served
+/// first says from now on.
+void take_link_fields(const std::vector<Subnet>& configured, std::vector<Subnet>& served) {
+  for (const LinkMembers& link : links_of(served)) {
+    Subnet& first = served[link.first];
+    const auto speaker = std::ranges::find_if(
+        configured, [&](const Subnet& s) { return s.cidr == first.cidr || is_on_link_of(s, first); });
+    first.authoritative = speaker->authoritative;
+    first.client_classes = speaker->client_classes;
+    first.rate_limit = speaker->rate_limit;
+  }
 }
 
 Diagnostics not_stored(error_code why) {
@@ -241,8 +256,9 @@ Config Server::Impl::prepare(Config config) const {
     if (found == config.subnets.end() || config.subnets.size() != responder->config().subnets.size()) {
       refuse_config("subnets, their networks and server addresses can't change while running");
     }
-    ordered.push_back(std::move(*found));
+    ordered.push_back(*found);
   }
+  take_link_fields(config.subnets, ordered);
   config.subnets = std::move(ordered);
   if (!dhcp6::Service::can_replace(v6.get(), config)) {
     refuse_config("the IPv6 networks that are served can't change while running");
@@ -641,12 +657,12 @@ ServerStats Server::stats() const {
   ServerStats out = impl_->stats;
   out.commits = impl_->store.commits();
   out.commit_failures = impl_->store.failures();
-  const std::size_t subnets = impl_->responder ? impl_->responder->config().subnets.size() : 0;
-  for (std::size_t i = 0; i < subnets; ++i) {
-    const Allocator::Usage all = impl_->responder->usage(i);
+  const auto usages = impl_->responder ? impl_->responder->usage_by_subnet() : std::vector<Allocator::SubnetUsage>();
+  for (std::size_t i = 0; i < usages.size(); ++i) {
+    const Allocator::Usage& all = usages[i].all;
     ServerStats::PerSubnet& subnet = out.subnets[impl_->responder->config().subnets[i].name];
     subnet = {all.pool_size, all.bound, all.offered, all.declined, {}};
-    for (const auto& [range, usage] : impl_->responder->pools(i))
+    for (const auto& [range, usage] : usages[i].pools)
       subnet.pools.push_back({range, usage.pool_size, usage.bound, usage.offered, usage.declined});
   }
   if (impl_->v6) out.v6 = impl_->v6->stats();

@@ -321,9 +321,39 @@ TEST_F(DhcpServer, ReplacedPoolsKeepTheirLeasesAndTheLink) {
   EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 1, 0, 2));
   EXPECT_EQ(client.lease(test_mac(3)), Ipv4(127, 200, 1, 1)) << "what is excluded goes to nobody";
   EXPECT_EQ(server.run([](Server& s) { return s.leases(); }).size(), 3U);
-  next.subnets[0].shared_network = next.subnets[1].shared_network = "";
-  next.subnets[0].server_id = Ipv4(127, 0, 0, 3);
-  EXPECT_THROW(server.run([&](Server& s) { s.replace(next); }), boost::system::system_error);
+  Config apart = shared_network();
+  apart.subnets[1].shared_network = "";
+  apart.subnets[1].server_id = Ipv4(127, 0, 0, 3);
+  EXPECT_THROW(server.run([&](Server& s) { s.replace(apart); }), boost::system::system_error);
+}
+
+TEST_F(DhcpServer, SubnetsCantLeaveTheirLinkWhileRunning) {
+  Config config = shared_network();
+  config.subnets[1].server_id = Ipv4(127, 0, 0, 3);
+  ServerThread server(path_, config);
+  config.subnets[0].shared_network = config.subnets[1].shared_network = "";  // and nothing else
+  EXPECT_THROW(server.run([&](Server& s) { s.replace(config); }), boost::system::system_error);
+}
+
+// Whoever stands first speaks for the link, by a reload too.
+TEST_F(DhcpServer, ReplacedOrderOfSubnetsTellsWhoSpeaksForTheLink) {
+  ServerThread server(path_, shared_network());
+  const LoopbackClient client(server.port());
+  Config next = shared_network();
+  std::swap(next.subnets[0], next.subnets[1]);
+  next.subnets[0].rate_limit = ClientRateLimit{1, 1};
+  server.run([&](Server& s) { s.replace(next); });
+  EXPECT_TRUE(client.ask(test::discover(test_mac(1))));
+  client.send(test::discover(test_mac(1)));
+  client.send(test::discover(test_mac(1)));
+  EXPECT_TRUE(client.ask(test::discover(test_mac(2))));
+  EXPECT_GE(server.run([](Server& s) { return s.stats().dropped["rate_limited"]; }), 1U);
+}
+
+TEST_F(DhcpServer, StartRefusesARateAboveItsBurst) {
+  Config config = shared_network();
+  config.subnets[0].rate_limit = ClientRateLimit{30, 20};
+  EXPECT_THAT(refusal(config), HasSubstr("burst"));
 }
 
 TEST_F(DhcpServer, MalformedMessagesAreCountedAndNothingElse) {
