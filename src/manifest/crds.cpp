@@ -84,7 +84,7 @@ void add_format(Json& schema, Format format) {
       schema["pattern"] = "^[0-9A-Fa-f]{2}(:?[0-9A-Fa-f]{2}){2,129}$";
       break;
     case Format::mac_prefix:
-      schema["pattern"] = "^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){0,5}$";
+      schema["pattern"] = "^[0-9A-Fa-f]{2}((:[0-9A-Fa-f]{2}){0,5}|(-[0-9A-Fa-f]{2}){0,5})$";
       break;
     case Format::boot_file:
       schema.update({{"minLength", 1}, {"maxLength", 127}});

@@ -48,11 +48,14 @@ void describe_boot(Fields& fields, DhcpBootFields& boot) {
   fields.text("bootFileName", Format::boot_file, boot.boot_file_name);
 }
 
+constexpr std::size_t kMaxOptions = 254;      // each code once
+constexpr std::size_t kMaxMatchItems = 1024;  // of one list of a class: each message is compared with all of them
+
 void describe_pool(Fields& fields, DHCPPolicy::Pool& pool) {
   fields.text("rangeStart", Need::required, Format::ipv4, pool.range_start);
   fields.text("rangeEnd", Need::required, Format::ipv4, pool.range_end);
   fields.texts("clientClasses", {Need::optional, 0, dhcp::kMaxClientClasses}, Format::label, pool.client_classes);
-  fields.objects("options", {}, pool.options, describe_option);
+  fields.objects("options", {Need::optional, 0, kMaxOptions}, pool.options, describe_option);
 }
 
 void describe_subnet(Fields& fields, DHCPPolicy::Subnet& subnet) {
@@ -60,20 +63,21 @@ void describe_subnet(Fields& fields, DHCPPolicy::Subnet& subnet) {
   fields.text("gateway", Format::ipv4, subnet.gateway);
   fields.text("serverIP", Format::ipv4, subnet.server_ip);
   fields.objects("pools", {Need::optional, 0, kMaxDhcpPools}, subnet.pools, describe_pool);
-  fields.objects("options", {}, subnet.options, describe_option);
+  fields.objects("options", {Need::optional, 0, kMaxOptions}, subnet.options, describe_option);
 }
 
 void describe_client_class(Fields& fields, DHCPPolicy::ClientClass& one) {
   fields.text("name", Need::required, Format::label, one.name);
   fields.group("match", Need::required, [&](Fields& f) {
-    f.texts("vendorClasses", {}, Format::option_bytes, one.match.vendor_classes);
-    f.texts("userClasses", {}, Format::option_bytes, one.match.user_classes);
-    f.texts("macPrefixes", {}, Format::mac_prefix, one.match.mac_prefixes);
-    f.texts("circuitIDs", {}, Format::option_bytes, one.match.circuit_ids);
-    f.texts("remoteIDs", {}, Format::option_bytes, one.match.remote_ids);
-    f.numbers("architectures", {}, kClientArchitecture, one.match.architectures);
+    constexpr ListRule kItems = {Need::optional, 0, kMaxMatchItems};
+    f.texts("vendorClasses", kItems, Format::option_bytes, one.match.vendor_classes);
+    f.texts("userClasses", kItems, Format::option_bytes, one.match.user_classes);
+    f.texts("macPrefixes", kItems, Format::mac_prefix, one.match.mac_prefixes);
+    f.texts("circuitIDs", kItems, Format::option_bytes, one.match.circuit_ids);
+    f.texts("remoteIDs", kItems, Format::option_bytes, one.match.remote_ids);
+    f.numbers("architectures", kItems, kClientArchitecture, one.match.architectures);
   });
-  fields.objects("options", {}, one.options, describe_option);
+  fields.objects("options", {Need::optional, 0, kMaxOptions}, one.options, describe_option);
   describe_boot(fields, one.boot);
 }
 

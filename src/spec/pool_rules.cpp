@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which addresses a DHCPPolicy gives to whom.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -26,13 +27,14 @@ class PoolChecker {
     networks_.front() = target->cidr;
     for (const OwnedAddress& owned : target->owned)
       owned_.push_back({owned.owner + " of the target", {}, owned.address});
-    taken_ = target->taken;
+    taken_ = others_ = target->taken;
     own_range_ = target->range;
     if (own_range_) taken_.push_back({"the range of the target, " + own_range_->to_string(), *own_range_});
   }
 
   void check() {
     check_classes();
+    check_rate_limit();
     for (std::size_t i = 0; i < policy_.subnets.size(); ++i) add_subnet(policy_.subnets[i], item("/spec/subnets", i));
     for (std::size_t i = 0; i < policy_.exclusions.size(); ++i)
       add_exclusion(policy_.exclusions[i], item("/spec/exclusions", i));
@@ -50,6 +52,7 @@ class PoolChecker {
       const DHCPPolicy::ClientClass& one = policy_.client_classes[i];
       const std::string pointer = item("/spec/clientClasses", i);
       check_options(subject_, pointer + "/options", one.options);
+      check_class_options(one.options, pointer + "/options");
       const auto& match = one.match;
       const bool is_open = match.vendor_classes.empty() && match.user_classes.empty() && match.mac_prefixes.empty() &&
                            match.circuit_ids.empty() && match.remote_ids.empty() && match.architectures.empty();
@@ -63,6 +66,27 @@ class PoolChecker {
         subject_.error(code::duplicate_name, pointer + "/name",
                        "class " + std::to_string(first->second) + " has this name");
     }
+  }
+
+  /// A bucket that is smaller than what flows into it would be the real limit.
+  void check_rate_limit() {
+    const std::string pointer = "/spec/clientRateLimit";
+    const auto& limit = policy_.client_rate_limit;
+    if (!limit || limit->burst >= limit->messages_per_second || !subject_.is_written(pointer + "/burst", false)) return;
+    if (subject_.is_good(pointer + "/burst") && subject_.is_good(pointer + "/messagesPerSecond"))
+      subject_.error(code::bad_combination, pointer + "/burst", "this is less than one second of messagesPerSecond",
+                     std::to_string(limit->messages_per_second) + " or more");
+  }
+
+  /// What a class says of routers and routes it says in every subnet of the link.
+  void check_class_options(const std::vector<DhcpOption>& options, const std::string& pointer) {
+    constexpr std::uint8_t kOfOneSubnet[] = {1, 3, 28, 33, 121, 249};
+    if (policy_.subnets.empty()) return;
+    for (std::size_t i = 0; i < options.size(); ++i)
+      if (std::ranges::find(kOfOneSubnet, options[i].code) != std::end(kOfOneSubnet))
+        subject_.warning(
+            code::bad_combination, item(pointer, i) + "/code",
+            "clients of this class are told this in every subnet of the link, and it describes one of them");
   }
 
   void add_subnet(const DHCPPolicy::Subnet& subnet, const std::string& pointer) {
@@ -142,11 +166,16 @@ class PoolChecker {
     report_outside(pointer);
     return false;
   }
-  /// Whether the address is no router's and no server's.
+  /// Whether the address is no router's and no server's, and nobody else gives it out.
   bool check_owner(Ipv4 address, const std::string& pointer) {
     const auto owned = std::ranges::find(owned_, address, &OwnedAddress::address);
-    if (owned == owned_.end()) return true;
-    subject_.error(code::addresses_collide, pointer, "this is also " + owned->owner);
+    if (owned != owned_.end()) {
+      subject_.error(code::addresses_collide, pointer, "this is also " + owned->owner);
+      return false;
+    }
+    const auto other = std::ranges::find_if(others_, [&](const TakenRange& t) { return t.range.contains(address); });
+    if (other == others_.end()) return true;
+    subject_.error(code::address_in_range, pointer, "this is in " + other->owner + ", which gives it out");
     return false;
   }
 
@@ -224,7 +253,8 @@ class PoolChecker {
   const DHCPPolicy& policy_;
   std::vector<std::optional<Ipv4Cidr>> networks_;  ///< the target's, then those of /spec/subnets; only what is good
   std::vector<OwnedAddress> owned_;                ///< of routers and servers
-  std::vector<TakenRange> taken_;                  ///< pools, and what others give out
+  std::vector<TakenRange> others_;                 ///< what others give out
+  std::vector<TakenRange> taken_;                  ///< that, and pools
   std::optional<Ipv4Range> own_range_;
   std::set<std::string> classes_;
   std::vector<Ipv4Range> exclusions_;

@@ -258,7 +258,7 @@ struct DHCPPolicy {
   /// clientRateLimit: what one client may send.
   struct RateLimit {
     std::uint32_t messages_per_second = 0;  ///< 1 to 1000
-    std::uint32_t burst = 20;               ///< 1 to 1000
+    std::uint32_t burst = 20;  ///< 1 to 1000, no less than the above; without text one that is less becomes that
   };
   std::optional<RateLimit> client_rate_limit;  ///< absent: none
   struct Reservation {

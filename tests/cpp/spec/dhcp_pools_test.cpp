@@ -237,6 +237,37 @@ TEST(DhcpBoot, FitsTheFieldsOfTheMessage) {
                                             "out-of-range /spec/clientRateLimit/burst"));
 }
 
+TEST(DhcpRateLimit, BurstIsNoLessThanTheRate) {
+  const std::string at = "  clientRateLimit: {messagesPerSecond: 50";
+  EXPECT_THAT(errors(at + ", burst: 49}\n"), ElementsAre("bad-combination /spec/clientRateLimit/burst"));
+  EXPECT_THAT(errors(at + ", burst: 50}\n"), IsEmpty());
+  const ValidSet set = test::valid(test::infra_text() + policy(at + "}\n"));
+  EXPECT_EQ(set.infras[0].dhcp_policy.client_rate_limit->burst, 50U) << "left out it follows the rate";
+}
+
+TEST(DhcpPools, LoadBalancersAddressIsNobodysOwn) {
+  const std::string apps =
+      "  appsIngress: {enabled: true, metallb: {addressPoolName: p, ipAddressPoolRange: 192.0.2.200-192.0.2.204}}\n";
+  EXPECT_THAT(test::errors(test::infra_text() + test::attachment_text("blue", apps) +
+                           policy("  reservations: [{macAddress: \"02:00:00:00:00:01\", address: 192.0.2.202}]\n")),
+              ElementsAre("address-in-range /spec/reservations/0/address"));
+}
+
+TEST(DhcpClientClasses, AreToldWhenTheySpeakOfOneSubnetToAll) {
+  const std::string classes =
+      "  clientClasses: [{name: a, match: {vendorClasses: [x]}, options: [{code: 3, value: 192.0.2.9}]}]\n";
+  EXPECT_EQ(test::valid(test::infra_text() + policy(classes)).warnings.warning_count(), 0U);
+  EXPECT_EQ(test::valid(test::infra_text() + policy(classes + "  subnets: [{cidr: 198.51.100.0/24}]\n"))
+                .warnings.warning_count(),
+            1U);
+}
+
+TEST(DhcpClientClasses, HaveListsOfABoundedLength) {
+  std::string list;
+  for (int n = 0; n < 1025; ++n) list += (n == 0 ? "" : ", ") + std::to_string(n);
+  EXPECT_EQ(errors("  clientClasses: [{name: a, match: {architectures: [" + list + "]}}]\n").size(), 1U);
+}
+
 TEST(DhcpPools, ProblemIsToldAtItsLine) {
   const std::string text =
       test::infra_text() + policy("  pools:\n  - rangeStart: 192.0.2.90\n    rangeEnd: 192.0.2.100\n");
