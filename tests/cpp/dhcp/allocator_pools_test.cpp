@@ -336,7 +336,7 @@ TEST(DhcpAllocatorPools, OverlappingPoolsInAnyOrderShareTheirAddresses) {
 TEST(DhcpAllocatorPools, ThousandsOfPoolsAreReadAtOnce) {
   std::vector<Pool> pools;
   for (std::uint32_t n = 0; n < kMaxPools; ++n) {
-    const Ipv4 first(Ipv4(10, 0, 0, 0).value() + (kMaxPools - n) * 16);
+    const Ipv4 first(Ipv4(10, 0, 0, 0).value() + (static_cast<std::uint32_t>(kMaxPools) - n) * 16);
     pools.push_back({{first, Ipv4(first.value() + 7)}, {}, {}});
   }
   Subnet many = subnet(std::move(pools));
