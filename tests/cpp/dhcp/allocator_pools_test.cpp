@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <hcpnet/dhcp/allocator.hpp>
 #include <map>
 #include <random>
@@ -341,9 +341,9 @@ TEST(DhcpAllocatorPools, ThousandsOfPoolsAreReadAtOnce) {
   }
   Subnet many = subnet(std::move(pools));
   many.cidr = Ipv4Cidr(Ipv4(10, 0, 0, 0), 8);
-  const auto before = std::chrono::steady_clock::now();
+  const std::clock_t before = std::clock();  // of the processor: others may be using it too
   EXPECT_EQ(Allocator(many).usage().pool_size, kMaxPools * 8);
-  EXPECT_LT(std::chrono::steady_clock::now() - before, 2s);
+  EXPECT_LT(std::clock() - before, 2 * CLOCKS_PER_SEC);
 }
 
 TEST(DhcpAllocatorPools, HugePoolsWithHolesCostNothing) {
@@ -355,9 +355,9 @@ TEST(DhcpAllocatorPools, HugePoolsWithHolesCostNothing) {
   Allocator allocator(huge);
   EXPECT_EQ(allocator.usage().pool_size, (1U << 23) - 1);
   EXPECT_EQ(lease(allocator, test_mac(1)), Ipv4(10, 128, 0, 0));
-  const auto before = std::chrono::steady_clock::now();
+  const std::clock_t before = std::clock();  // of the processor: others may be using it too
   for (int n = 0; n < 1000; ++n) allocator.reconfigure(huge);
-  EXPECT_LT(std::chrono::steady_clock::now() - before, 2s) << "not a step per address";
+  EXPECT_LT(std::clock() - before, 2 * CLOCKS_PER_SEC) << "not a step per address";
 }
 
 TEST(DhcpAllocatorPools, PoolMayEndAtTheLastAddressOfAll) {
