@@ -158,9 +158,9 @@ std::optional<std::vector<std::uint8_t>> parse_mac_prefix(std::string_view text)
   constexpr std::string_view kRest = "00:00:00:00:00:00";
   constexpr std::size_t kPairAndColon = 3;
   if (text.empty() || text.size() % kPairAndColon != 2 || text.size() > kRest.size()) return {};
-  std::string whole = std::string(text) + std::string(kRest.substr(text.size()));
-  if (text.find('-') != std::string_view::npos) std::ranges::replace(whole, ':', '-');
-  const auto mac = parse_mac_address(whole);
+  std::string rest(kRest.substr(text.size()));
+  if (text.find('-') != std::string_view::npos) std::ranges::replace(rest, ':', '-');
+  const auto mac = parse_mac_address(std::string(text) + rest);
   if (!mac) return {};
   const auto count = static_cast<std::ptrdiff_t>((text.size() + 1) / kPairAndColon);
   return std::vector<std::uint8_t>(mac->bytes().begin(), mac->bytes().begin() + count);

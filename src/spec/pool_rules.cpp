@@ -56,7 +56,10 @@ class PoolChecker {
       const auto& match = one.match;
       const bool is_open = match.vendor_classes.empty() && match.user_classes.empty() && match.mac_prefixes.empty() &&
                            match.circuit_ids.empty() && match.remote_ids.empty() && match.architectures.empty();
-      if (is_open && subject_.is_good(pointer + "/match"))
+      const auto is_list_good = [&](const char* list) { return subject_.is_good(pointer + "/match/" + list); };
+      constexpr const char* kLists[] = {"vendorClasses", "userClasses", "macPrefixes",
+                                        "circuitIDs",    "remoteIDs",   "architectures"};
+      if (is_open && std::ranges::all_of(kLists, is_list_good))
         subject_.error(code::bad_combination, pointer + "/match", "every client would be in this class",
                        "at least one item of one list");
       classes_.insert(one.name);

@@ -195,7 +195,7 @@ TEST(DhcpClientClasses, AreNamedOnceAndMatchSomething) {
   EXPECT_THAT(classes("{name: a, match: {vendorClasses: []}}"), ElementsAre("bad-combination" + at + "match"));
   EXPECT_THAT(classes("{name: a}"), ElementsAre("missing-field" + at + "match"));
   EXPECT_THAT(classes("{name: A B, match: {vendorClasses: [x]}}"), ElementsAre("bad-name" + at + "name"));
-  EXPECT_THAT(classes("{name: a, match: {vendorClasses: [x]}}, {name: a, match: {userClasses: [y]}}"),
+  EXPECT_THAT(classes("{name: a, match: {vendorClasses: [x]}}, {name: a, match: {userClasses: [z]}}"),
               ElementsAre("duplicate-name /spec/clientClasses/1/name"));
   EXPECT_THAT(classes("{name: a, match: {vendorClasses: [x]}, options: [{code: 3, value: x}]}"),
               ElementsAre("bad-option-value" + at + "options/0/value"));
