@@ -26,6 +26,7 @@ dhcp::Config config() {
   second.pools = {{{Ipv4(192, 168, 104, 50), Ipv4(192, 168, 104, 59)}}};
   subnet.pools = {{{Ipv4(192, 168, 100, 50), Ipv4(192, 168, 100, 59)}},
                   {{Ipv4(192, 168, 100, 70), Ipv4(192, 168, 100, 79)}, {"all"}, {{42, {192, 168, 100, 9}}}}};
+  subnet.probe_timeout = std::chrono::milliseconds(300);
   subnet.exclusions = {{Ipv4(192, 168, 100, 55), Ipv4(192, 168, 100, 57)}};
   dhcp::ClientClass all;
   all.name = "all";
@@ -76,6 +77,8 @@ void serve(ByteView input) {
   const dhcp::Outcome out = responder.handle(input.subspan(1), 0, now);
   responder.settle(out.changes, input[0] % 8 != 0, now);
   expect(out.dropped.empty() || !out.reply);
+  expect(!out.probe || (out.reply && responder.has_offer(out.subnet, *out.probe)));
+  if (out.probe && input[0] % 4 == 1) expect(responder.report_conflict(out.subnet, *out.probe, now).has_value());
   if (out.reply) expect(dhcp::parse_message(out.reply->packet).has_value());
 }
 

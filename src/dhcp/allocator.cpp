@@ -43,6 +43,7 @@ struct Allocator::Impl {
   void hold(const MacAddress& mac, Ipv4 address, Time now);
   void drop_offer(Ipv4 address);
   void end(LeaseRecord& record, LeaseState state, Time now);
+  LeaseEvent lay_to_rest(const MacAddress& mac, Ipv4 address, LeaseEventKind why, Time until, Time now);
   void end_left(Ipv4 address);
   void stay(const MacAddress& mac, Ipv4 address);
   void restore_owner(LeaseRecord& record, Time now, std::vector<Lease>& superseded);
@@ -245,6 +246,20 @@ void Allocator::Impl::end(LeaseRecord& record, LeaseState state, Time now) {
   if (offers.find(record.address) == nullptr) table.make_idle(record);
 }
 
+/// Somebody else uses the address: nobody gets it for a while.
+LeaseEvent Allocator::Impl::lay_to_rest(const MacAddress& mac, Ipv4 address, LeaseEventKind why, Time until, Time now) {
+  offers.erase(address);
+  LeaseRecord& record = obtain(address);
+  table.clear_owner(record);
+  table.set_state(record, LeaseState::declined);
+  record.mac = mac;
+  record.is_durable = true;
+  record.started = now;
+  record.expires = until;
+  table.schedule(record);
+  return event(why, record);
+}
+
 /// What the client of this address had before, unless it went back there, or is gone from there, meanwhile.
 void Allocator::Impl::end_left(Ipv4 address) {
   const auto move = moves.extract(address);
@@ -443,16 +458,17 @@ std::optional<LeaseEvent> Allocator::decline(const MacAddress& mac, Ipv4 address
   const bool is_bound = record != nullptr && record->state == LeaseState::bound && record->mac == mac;
   const bool is_offered = offer != nullptr && offer->mac == mac;
   if (!is_bound && !is_offered) return std::nullopt;
-  impl_->offers.erase(address);
-  LeaseRecord& declined = impl_->obtain(address);
-  impl_->table.clear_owner(declined);
-  impl_->table.set_state(declined, LeaseState::declined);
-  declined.mac = mac;
-  declined.is_durable = true;
-  declined.started = now;
-  declined.expires = now + impl_->limits.decline_hold;
-  impl_->table.schedule(declined);
-  return impl_->event(LeaseEventKind::declined, declined);
+  return impl_->lay_to_rest(mac, address, LeaseEventKind::declined, now + impl_->limits.decline_hold, now);
+}
+
+bool Allocator::has_offer(const MacAddress& mac, Ipv4 address) const {
+  const OfferTable::Offer* offer = impl_->offers.find(address);
+  return offer != nullptr && offer->mac == mac;
+}
+
+std::optional<LeaseEvent> Allocator::report_conflict(const MacAddress& mac, Ipv4 address, Time now) {
+  if (!has_offer(mac, address)) return std::nullopt;
+  return impl_->lay_to_rest(mac, address, LeaseEventKind::conflict, now + impl_->limits.conflict_hold, now);
 }
 
 std::optional<LeaseEvent> Allocator::end(Ipv4 address, Time now) {

@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "dhcp/relay_information.hpp"
+
 namespace hcpnet::dhcp {
 namespace {
-
-constexpr std::uint8_t kCircuitId = 1;  // RFC 3046 section 2.0
-constexpr std::uint8_t kRemoteId = 2;
 
 bool begins_with(ByteView data, ByteView start) noexcept {
   return data.size() >= start.size() && std::ranges::equal(data.first(start.size()), start);
@@ -51,24 +50,8 @@ bool has_mac_prefix(const std::vector<std::vector<std::uint8_t>>& wanted, const 
                     wanted, [&](const std::vector<std::uint8_t>& prefix) { return begins_with(mac->bytes(), prefix); });
 }
 
-/// RFC 3046 section 2.0: code, length, value; again and again. nullopt where it is not there, or the option is broken.
-std::optional<ByteView> find_sub_option(ByteView relay_information, std::uint8_t code) noexcept {
-  std::optional<ByteView> out;
-  ByteReader list(relay_information);
-  while (list.ok() && list.remaining() > 0) {
-    const std::uint8_t found = list.u8();
-    const ByteView data = list.bytes(list.u8());
-    if (found == code && !out) out = data;
-  }
-  return list.at_end() ? out : std::nullopt;
-}
-
 bool has_relay_id(const std::vector<std::string>& wanted, ByteView relay_information, std::uint8_t code) noexcept {
   return wanted.empty() || is_one_of(wanted, find_sub_option(relay_information, code));
-}
-
-ByteView relay_option_of(const Message& message) noexcept {
-  return message.options.find(option::relay_information).value_or(ByteView());
 }
 
 /// RFC 4578 section 2.1: a list of 16-bit numbers.
@@ -85,8 +68,8 @@ bool has_architecture(const std::vector<std::uint16_t>& wanted, const OptionSet&
 bool fits(const ClientClass::Match& match, const Message& message, ByteView relay_information) noexcept {
   return has_mac_prefix(match.mac_prefixes, message) && has_vendor_class(match.vendor_classes, message.options) &&
          has_user_class(match.user_classes, message.options) &&
-         has_relay_id(match.circuit_ids, relay_information, kCircuitId) &&
-         has_relay_id(match.remote_ids, relay_information, kRemoteId) &&
+         has_relay_id(match.circuit_ids, relay_information, sub_option::circuit_id) &&
+         has_relay_id(match.remote_ids, relay_information, sub_option::remote_id) &&
          has_architecture(match.architectures, message.options);
 }
 
@@ -105,7 +88,7 @@ ClassSet classify(std::span<const ClientClass> classes, const Message& message, 
 
 std::string relay_information_of(const Message& message) {
   std::string out;
-  for (const std::uint8_t code : {kCircuitId, kRemoteId}) {
+  for (const std::uint8_t code : {sub_option::circuit_id, sub_option::remote_id}) {
     const auto value = find_sub_option(relay_option_of(message), code);
     if (!value) continue;
     out += static_cast<char>(code);

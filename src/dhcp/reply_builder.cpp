@@ -7,6 +7,8 @@
 #include <boost/assert.hpp>
 #include <map>
 
+#include "dhcp/relay_information.hpp"
+
 namespace hcpnet::dhcp {
 namespace {
 
@@ -129,8 +131,15 @@ Message ReplyBuilder::start(MessageType type, const Message& request) const {
   reply.giaddr = request.giaddr;
   std::copy_n(request.chaddr.begin(), reply.hlen, reply.chaddr.begin());
   reply.options.add_u8(option::message_type, static_cast<std::uint8_t>(type));
-  reply.options.add_address(option::server_id, server_id_);
+  reply.options.add_address(option::server_id, server_id_override(request).value_or(server_id_));
   return reply;
+}
+
+/// The client identifier (RFC 6842), and the subnet selection, without which a client has to discard the reply (RFC 3011
+/// section 2).
+void ReplyBuilder::add_echoed(const Message& request, Message& reply) {
+  for (const std::uint8_t code : {option::client_id, option::subnet_selection})
+    if (const auto data = request.options.find(code)) reply.options.add(code, *data);
 }
 
 /// Each field by itself: the first class that has it, else the subnet.
@@ -159,7 +168,7 @@ std::optional<Reply> ReplyBuilder::give(MessageType type, const Message& request
   reply.options.add_u32(option::lease_time, seconds);
   reply.options.add_u32(option::renewal_time, seconds / 2);
   reply.options.add_u32(option::rebinding_time, static_cast<std::uint32_t>(std::uint64_t{seconds} * 7 / 8));
-  if (const auto id = request.options.find(option::client_id)) reply.options.add(option::client_id, *id);
+  add_echoed(request, reply);
   const std::size_t mandatory = reply.options.size();
   add_requested(request, Layers(*this, client, address), reply.options);
   return finish(type, request, std::move(reply), mandatory, omitted);
@@ -169,7 +178,7 @@ std::optional<Reply> ReplyBuilder::inform(const Message& request, const Addresse
   Message reply = start(MessageType::ack, request);
   add_boot(client.classes, reply);
   reply.ciaddr = request.ciaddr;
-  if (const auto id = request.options.find(option::client_id)) reply.options.add(option::client_id, *id);
+  add_echoed(request, reply);
   const std::size_t mandatory = reply.options.size();
   add_requested(request, Layers(*this, client, request.ciaddr), reply.options);
   auto out = finish(MessageType::ack, request, std::move(reply), mandatory, omitted);

@@ -18,8 +18,8 @@ struct Addressee {
   std::string_view host_name;  ///< that configuration or the cluster knows it by; may be empty
 };
 
-/// Makes the replies of one subnet. Order of options: 53, 54, 51, 58, 59, 56, 61, then what the client asked for in its
-/// order (the mask always before the router, RFC 2132 section 3.3), then 82 as the last one. A client without a
+/// Makes the replies of one subnet. Order of options: 53, 54, 51, 58, 59, 56, 61, 118, then what the client asked for in
+/// its order (the mask always before the router, RFC 2132 section 3.3), then 82 as the last one. A client without a
 /// parameter list gets 1, 3, 6, 12, 15, and the configured options in ascending order. Where an option is configured
 /// several times, the client's first class that has it wins, then the pool of the address, then the subnet.
 class ReplyBuilder {
@@ -49,6 +49,7 @@ class ReplyBuilder {
   class Layers;
 
   [[nodiscard]] Message start(MessageType type, const Message& request) const;
+  static void add_echoed(const Message& request, Message& reply);
   void add_boot(const ClassSet& classes, Message& reply) const;
   static void add_requested(const Message& request, const Layers& layers, OptionSet& out);
   [[nodiscard]] std::optional<Reply> finish(MessageType type, const Message& request, Message&& reply,

@@ -10,6 +10,7 @@
 #include "dhcp/client_rate.hpp"
 #include "dhcp/lease_import.hpp"
 #include "dhcp/links.hpp"
+#include "dhcp/relay_information.hpp"
 #include "dhcp/reply_builder.hpp"
 
 namespace hcpnet::dhcp {
@@ -77,6 +78,9 @@ std::string_view reason_to_ignore(const Message& m, const ResponderLimits& limit
   if (!m.mac() || !is_usable(*m.mac())) return "hardware_address";
   if (!is_address_or_absent(m.options, option::requested_address)) return "malformed";
   if (!is_address_or_absent(m.options, option::server_id)) return "malformed";
+  if (!is_address_or_absent(m.options, option::subnet_selection)) return "malformed";
+  if (!is_relay_address_or_absent(m, sub_option::link_selection)) return "malformed";
+  if (!is_relay_address_or_absent(m, sub_option::server_id_override)) return "malformed";
   if (m.options.find(option::client_id).value_or(ByteView()).size() > limits.max_client_id_bytes) return "malformed";
   return {};
 }
@@ -92,6 +96,7 @@ struct Exchange {
   Outcome& out;
 
   void discover();
+  void add_probe(Ipv4 address);
   void request_lease();
   void select(Ipv4 requested);
   void reboot(Ipv4 requested);
@@ -106,9 +111,11 @@ struct Exchange {
     if (subnets.front().authoritative) return refuse(reason);
     out.dropped = "not_authoritative";
   }
+  /// Clients know the server by its own address, or by the one that their relay has it named by.
   [[nodiscard]] bool is_for_other_server() const noexcept {
     const auto server = request.options.find_address(option::server_id);
-    return server && std::ranges::find(subnets, *server, &Subnet::server_id) == subnets.end();
+    return server && server != server_id_override(request) &&
+           std::ranges::find(subnets, *server, &Subnet::server_id) == subnets.end();
   }
   /// The subnet whose words an answer about the address has; from now on it is the one that dealt with the message.
   [[nodiscard]] const ReplyBuilder& builder_for(Ipv4 address) const {
@@ -137,15 +144,13 @@ std::string_view Exchange::known_name() const {
 
 /// In the name of the server that the client speaks to; where it names none, of the one that the address is from.
 void Exchange::refuse(std::string_view reason) {
-  std::optional<std::size_t> subnet;
-  if (const auto server = request.options.find_address(option::server_id)) {
-    const auto found = std::ranges::find(subnets, *server, &Subnet::server_id);
-    if (found != subnets.end()) subnet = static_cast<std::size_t>(found - subnets.begin());
-  } else {
-    const auto requested = request.options.find_address(option::requested_address);
-    subnet = network.find(subnets, requested.value_or(request.ciaddr));
-  }
-  out.reply = network.builders[subnet.value_or(0)].refuse(request, reason);
+  const auto server = request.options.find_address(option::server_id);
+  const auto named = server ? std::ranges::find(subnets, *server, &Subnet::server_id) : subnets.end();
+  const auto requested = request.options.find_address(option::requested_address);
+  const std::size_t subnet = named != subnets.end()
+                                 ? static_cast<std::size_t>(named - subnets.begin())
+                                 : network.find(subnets, requested.value_or(request.ciaddr)).value_or(0);
+  out.reply = network.builders[subnet].refuse(request, reason);
 }
 
 // RFC 2131 section 4.3.1
@@ -157,6 +162,18 @@ void Exchange::discover() {
   }
   out.reply = builder_for(*address).give(MessageType::offer, request, *address, {client.classes, known_name()},
                                          out.omitted_options);
+  if (out.reply) add_probe(*address);
+}
+
+/// Section 3.1 step 2. What the client is bound to is its own to find out about. So is its previous address behind a
+/// relay, where it may be the client itself that answers.
+void Exchange::add_probe(Ipv4 address) {
+  const auto timeout = subnets.front().probe_timeout;
+  if (!timeout || !network.allocator.has_offer(client.mac, address)) return;  // nothing is held of what it has
+  const bool is_relayed = !request.giaddr.is_unspecified();
+  const auto held = network.allocator.find(client.mac);
+  if (held && held->address == address && (is_relayed || held->state == LeaseState::bound)) return;
+  out.probe = AddressProbe{address, client.mac, out.reply->source, is_relayed, *timeout};
 }
 
 // RFC 2131 section 4.3.2, which tells the four states of a client apart by options 50 and 54 and by ciaddr.
@@ -294,9 +311,16 @@ struct Responder::Impl {
   [[nodiscard]] std::span<const Subnet> subnets_of(std::size_t network) const {
     return of_link({networks[network].first_subnet, networks[network].builders.size()});
   }
-  /// The link that a message belongs to: its relay's, else that of the interface.
+  /// The link that a message belongs to: the one that is selected, else its relay's, else that of the interface. Who is
+  /// on our own link can't select another one: its addresses would be of no use there.
   [[nodiscard]] std::optional<std::size_t> find_network(const Message& request, std::size_t received_on) const {
-    if (request.giaddr.is_unspecified()) return network_of[received_on];
+    const auto selected = selected_subnet(request);
+    const bool is_relayed = !request.giaddr.is_unspecified();
+    if (selected) {
+      const auto network = find_network(*selected);
+      return is_relayed || network == network_of[received_on] ? network : std::nullopt;
+    }
+    if (!is_relayed) return network_of[received_on];
     const auto found =
         std::ranges::find_if(config.subnets, [&](const Subnet& s) { return s.cidr.is_host(request.giaddr); });
     if (found == config.subnets.end()) return std::nullopt;
@@ -325,6 +349,7 @@ struct Responder::Impl {
     const std::size_t subnet = networks[network].find(subnets_of(network), event.lease.address).value_or(0);
     return {networks[network].first_subnet + subnet, std::move(event)};
   }
+  Outcome handle(ByteView payload, std::size_t received_on, bool is_counted, Time now);
   void expire(std::size_t network, Time now, std::size_t max, std::vector<LeaseChange>& out) {
     for (LeaseEvent& event : networks[network].allocator.expire(now, max))
       out.push_back(change(network, std::move(event)));
@@ -375,32 +400,40 @@ std::vector<LeaseChange> Responder::restore(std::vector<std::vector<Lease>> by_s
 }
 
 Outcome Responder::handle(ByteView payload, std::size_t received_on, Time now) {
+  return impl_->handle(payload, received_on, true, now);
+}
+
+Outcome Responder::offer_again(ByteView payload, std::size_t received_on, Time now) {
+  return impl_->handle(payload, received_on, false, now);
+}
+
+Outcome Responder::Impl::handle(ByteView payload, std::size_t received_on, bool is_counted, Time now) {
   Outcome out;
-  const auto message = parse_message(payload, impl_->limits.message);
+  const auto message = parse_message(payload, limits.message);
   if (!message) {
     out.dropped = reason_of(message.error());
     return out;
   }
   out.type = message->type();
-  out.dropped = reason_to_ignore(*message, impl_->limits);
+  out.dropped = reason_to_ignore(*message, limits);
   if (!out.dropped.empty()) return out;
-  const auto found = impl_->find_network(*message, received_on);
+  const auto found = find_network(*message, received_on);
   if (!found) {
     out.dropped = "no_subnet";
     return out;
   }
-  Network& network = impl_->networks[*found];
-  const std::span<const Subnet> subnets = impl_->subnets_of(*found);
+  Network& network = networks[*found];
+  const std::span<const Subnet> subnets = subnets_of(*found);
   out.subnet = network.first_subnet;
-  if (network.rate_limiter && !network.rate_limiter->admit(*message->mac(), now)) {
+  if (is_counted && network.rate_limiter && !network.rate_limiter->admit(*message->mac(), now)) {
     out.dropped = "rate_limited";
     return out;
   }
-  impl_->expire(*found, now, impl_->limits.max_expired_per_message, out.changes);
+  expire(*found, now, limits.max_expired_per_message, out.changes);
 
   Exchange exchange{
-      impl_->config, subnets, network, *message, client_of(*message, subnets.front().client_classes, network.allocator),
-      now,           out};
+      config, subnets, network, *message, client_of(*message, subnets.front().client_classes, network.allocator),
+      now,    out};
   switch (*out.type) {
     case MessageType::discover:
       exchange.discover();
@@ -424,6 +457,16 @@ Outcome Responder::handle(ByteView payload, std::size_t received_on, Time now) {
       break;
   }
   return out;
+}
+
+std::optional<LeaseChange> Responder::report_conflict(std::size_t subnet, const AddressProbe& probe, Time now) {
+  auto event = impl_->allocator_of(subnet).report_conflict(probe.client, probe.address, now);
+  if (!event) return std::nullopt;
+  return LeaseChange{subnet, *std::move(event)};
+}
+
+bool Responder::has_offer(std::size_t subnet, const AddressProbe& probe) const {
+  return impl_->allocator_of(subnet).has_offer(probe.client, probe.address);
 }
 
 void Responder::settle(const std::vector<LeaseChange>& changes, bool is_durable, Time now) {

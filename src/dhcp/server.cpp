@@ -13,6 +13,7 @@
 #include "dhcp/lease_import.hpp"
 #include "dhcp/lease_store.hpp"
 #include "dhcp/links.hpp"
+#include "dhcp/prober.hpp"
 #include "dhcp/server_socket.hpp"
 #include "dhcp6/service.hpp"
 #include "runtime/error_text.hpp"
@@ -46,6 +47,7 @@ void check_link(std::span<const Subnet> subnets) {
   if (pools > kMaxPools) refuse_config(first.name + " has more than " + std::to_string(kMaxPools) + " pools");
   if (first.client_classes.size() > kMaxClientClasses)
     refuse_config(first.name + " has more than " + std::to_string(kMaxClientClasses) + " client classes");
+  if (first.probe_timeout && *first.probe_timeout <= 0ms) refuse_config("the probe of " + first.name + " has no time");
   if (first.rate_limit && first.rate_limit->burst < first.rate_limit->messages_per_second)
     refuse_config("the rate limit of " + first.name + " has a burst below the messages of one second");
 }
@@ -81,6 +83,7 @@ void take_link_fields(const std::vector<Subnet>& configured, std::vector<Subnet>
     first.authoritative = speaker->authoritative;
     first.client_classes = speaker->client_classes;
     first.rate_limit = speaker->rate_limit;
+    first.probe_timeout = speaker->probe_timeout;
   }
 }
 
@@ -94,8 +97,9 @@ Logger::Fields fields_of(const Lease& lease) {
 
 }  // namespace
 
-/// Life of a message: received -> handled -> (no change) sent | (change) queued for the disk -> committed -> sent, or
-/// dropped.
+/// Life of a message: received -> handled -> (no change) answered | (change) queued for the disk -> committed ->
+/// answered, or dropped. To answer is to send, but for an offer that has to be probed: asked for -> (silence) sent |
+/// (somebody uses the address) handled again.
 struct Server::Impl : std::enable_shared_from_this<Impl> {
   Impl(boost::asio::any_io_executor e, ServerOptions o)
       : executor(std::move(e)),
@@ -114,7 +118,9 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   struct Pending {
     Outcome outcome;
     std::size_t link = 0;
-    Endpoint source;
+    Endpoint source = {};
+    std::vector<std::uint8_t> message = {};  ///< where its offer is probed
+    std::size_t conflicts = 0;               ///< addresses in use that the message has met before
   };
 
   /// Made by hand, not by a message.
@@ -138,6 +144,11 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   void wait(std::size_t link);
   void on_readable(std::size_t link);
   void on_message(std::size_t link, ByteView payload, const Endpoint& source);
+  void carry_out(Pending pending);
+  void answer(const Pending& pending);
+  void on_conflict(ProbedOffer offer, const std::optional<MacAddress>& by);
+  [[nodiscard]] bool is_probed(std::size_t link, const Config& config) const;
+  void use_probes();
   void commit(Pending pending);
   void on_committed(const Pending& pending, error_code result);
   void import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done);
@@ -151,6 +162,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   void drop(std::string_view reason, const Endpoint& source);
   void log_drop(std::string_view reason, const Endpoint& source);
   dhcp6::ServiceHost service_host();
+  ProberHost prober_host();
   void arm();
   void expire();
   void watch_interfaces();
@@ -173,11 +185,13 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   bool is_closed = false;     ///< stop() may still finish on behalf of a server that is gone, and tells nobody
   bool is_importing = false;  ///< no client is dealt with until it is on disk
   bool is_reserving = false;
-  std::unique_ptr<dhcp6::Service> v6;  // none where no IPv6 network is served; last, since it uses the others
+  std::unique_ptr<Prober> prober;      // this and v6 use the others, and so stand last
+  std::unique_ptr<dhcp6::Service> v6;  // none where no IPv6 network is served
 };
 
 void Server::Impl::start(Config config) {
   check(config);
+  prober = std::make_unique<Prober>(prober_host());
   open_links(config);
   v6 = dhcp6::Service::open(service_host(), config);
   StoredLeases stored = store.open(options.database, config.subnets, time.now());
@@ -218,6 +232,19 @@ dhcp6::ServiceHost Server::Impl::service_host() {
           .log_drop = [this](std::string_view reason, const Endpoint& source) { log_drop(reason, source); }};
 }
 
+ProberHost Server::Impl::prober_host() {
+  return {.executor = executor,
+          .timers = timers,
+          .owner = weak_from_this(),
+          .on_silence =
+              [this](const ProbedOffer& offer) {
+                // The client may have turned to another server, or an import have taken the address, meanwhile.
+                if (responder->has_offer(offer.subnet, offer.probe)) send(offer.reply, offer.link, offer.source);
+              },
+          .on_conflict = [this](ProbedOffer offer,
+                                const std::optional<MacAddress>& by) { on_conflict(std::move(offer), by); }};
+}
+
 void Server::Impl::open_links(const Config& config) {
   std::set<std::string> names;
   for (const LinkMembers& members : links_of(config.subnets)) {
@@ -235,6 +262,35 @@ void Server::Impl::open_links(const Config& config) {
                       " is not on interface " + interface.name + ", where " + first.server_id.to_string() + " is");
     links.push_back(
         {std::make_unique<ServerSocket>(executor, std::move(interface), first.server_id, port), port, members});
+    const std::size_t link = links.size() - 1;
+    if (is_probed(link, config)) prober->open(link, links[link].socket->interface());
+  }
+}
+
+/// Whether addresses are asked for on a link. What has to do with one link may come in on another one, by a relay. On a
+/// loopback interface there is nobody to ask.
+bool Server::Impl::is_probed(std::size_t link, const Config& config) const {
+  const bool is_wanted = std::ranges::any_of(config.subnets, [](const Subnet& s) { return s.probe_timeout.has_value(); });
+  return is_wanted && !links[link].socket->interface().is_loopback;
+}
+
+/// A link that can't be asked is as good as lost: check_interface() makes it anew.
+void Server::Impl::use_probes() {
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    Link& link = links[i];
+    if (!is_probed(i, files)) {
+      prober->close(i);
+      continue;
+    }
+    if (link.is_lost || prober->is_open(i)) continue;
+    try {
+      prober->open(i, link.socket->interface());
+    } catch (const boost::system::system_error& error) {
+      options.log.error("interface lost", {{"subnet", files.subnets[link.subnets.first].name},
+                                           {"reason", runtime::error_text(error)}});
+      link.socket->close();
+      link.is_lost = true;
+    }
   }
 }
 
@@ -263,12 +319,17 @@ Config Server::Impl::prepare(Config config) const {
   if (!dhcp6::Service::can_replace(v6.get(), config)) {
     refuse_config("the IPv6 networks that are served can't change while running");
   }
+  for (std::size_t link = 0; link < links.size(); ++link) {  // that we may, and the interface can be asked on
+    const bool is_new = is_probed(link, config) && !links[link].is_lost && !prober->is_open(link);
+    if (is_new) ProbeSocket(executor, links[link].socket->interface()).close();
+  }
   return config;
 }
 
 void Server::Impl::adopt(Config prepared) {
   files = std::move(prepared);
   use_reservations();
+  use_probes();
 }
 
 void Server::Impl::use_reservations() {
@@ -281,6 +342,7 @@ void Server::Impl::use_reservations() {
 void Server::Impl::stop(std::function<void()> done) {
   is_running = false;
   for (Link& link : links) link.socket->stop_reading();
+  if (prober) prober->stop();
   if (v6) v6->stop_reading();
   if (armed) timers.cancel(armed->second);
   store.async_close(
@@ -310,12 +372,55 @@ void Server::Impl::on_message(std::size_t link, ByteView payload, const Endpoint
   if (is_importing) return drop("importing", source);
   if (!store.has_room()) return drop("store_full", source);
   Pending pending{responder->handle(payload, links[link].subnets.first, time.now()), link, source};
+  if (pending.outcome.type) ++stats.received[std::string(to_string(*pending.outcome.type))];
+  if (pending.outcome.probe) pending.message.assign(payload.begin(), payload.end());
+  carry_out(std::move(pending));
+}
+
+void Server::Impl::carry_out(Pending pending) {
   const Outcome& outcome = pending.outcome;
-  if (outcome.type) ++stats.received[std::string(to_string(*outcome.type))];
-  if (!outcome.dropped.empty()) drop(outcome.dropped, source);
+  if (!outcome.dropped.empty()) drop(outcome.dropped, pending.source);
   stats.omitted_options += outcome.omitted_options;
   if (!outcome.changes.empty()) return commit(std::move(pending));
-  if (outcome.reply) send(*outcome.reply, link, source);
+  answer(pending);
+}
+
+void Server::Impl::answer(const Pending& pending) {
+  const Outcome& outcome = pending.outcome;
+  if (!outcome.reply) return;
+  if (!outcome.probe || !is_probed(pending.link, responder->config()))
+    return send(*outcome.reply, pending.link, pending.source);
+  if (!is_running) return;  // the client asks again
+  const std::string_view why =
+      prober->ask({.probe = *outcome.probe,
+                   .reply = *outcome.reply,
+                   .message = pending.message,
+                   .subnet = outcome.subnet,
+                   .link = pending.link,
+                   .source = pending.source,
+                   .conflicts = pending.conflicts});
+  if (!why.empty()) drop(why, pending.source);
+}
+
+/// The address rests, and its client is offered another one.
+void Server::Impl::on_conflict(ProbedOffer offer, const std::optional<MacAddress>& by) {
+  options.log.warning("address in use: its probe was answered",
+                      {{"subnet", responder->config().subnets[offer.subnet].name},
+                       {"address", offer.probe.address.to_string()},
+                       {"by", by ? by->to_string() : "an echo reply"}});
+  if (is_importing) return drop("importing", offer.source);
+  if (!store.has_room()) return drop("store_full", offer.source);
+  Pending rests;
+  if (auto change = responder->report_conflict(offer.subnet, offer.probe, time.now()))
+    rests.outcome.changes.push_back(*std::move(change));
+  else
+    return;  // it is not offered to that client any more
+  commit(std::move(rests));
+  const std::size_t conflicts = offer.conflicts + 1;
+  if (conflicts >= prober->limits().max_conflicts) return drop("conflicts", offer.source);
+  Pending again{responder->offer_again(offer.message, links[offer.link].subnets.first, time.now()), offer.link,
+                offer.source, std::move(offer.message), conflicts};
+  carry_out(std::move(again));
 }
 
 void Server::Impl::commit(Pending pending) {
@@ -334,7 +439,7 @@ void Server::Impl::on_committed(const Pending& pending, error_code result) {
   if (result) {
     if (pending.outcome.reply) ++stats.dropped["not_stored"];
   } else {
-    if (pending.outcome.reply) send(*pending.outcome.reply, pending.link, pending.source);
+    answer(pending);
     publish(pending.outcome.changes);
   }
   arm();
@@ -560,8 +665,10 @@ void Server::Impl::check_interface(std::size_t index) {
     Interface interface = find_interface(subnet.server_id);
     if (!link.is_lost && interface.index == link.socket->interface().index) return;
     link.socket->close();
+    prober->close(index);
     link.is_lost = true;
     link.socket = std::make_unique<ServerSocket>(executor, std::move(interface), subnet.server_id, link.port);
+    if (is_probed(index, responder->config())) prober->open(index, link.socket->interface());
     link.is_lost = false;
     options.log.info("interface is back", {{"subnet", subnet.name}, {"interface", link.socket->interface().name}});
     wait(index);
@@ -579,6 +686,7 @@ Server::~Server() {
   impl_->is_running = false;
   impl_->is_closed = true;
   for (Impl::Link& link : impl_->links) link.socket->close();
+  if (impl_->prober) impl_->prober->stop();
   if (impl_->v6) impl_->v6->close();
 }
 
@@ -587,6 +695,7 @@ void Server::start(Config config) {
     impl_->start(std::move(config));
   } catch (...) {
     impl_->links.clear();
+    impl_->prober.reset();
     impl_->v6.reset();
     throw;
   }
@@ -657,6 +766,7 @@ ServerStats Server::stats() const {
   ServerStats out = impl_->stats;
   out.commits = impl_->store.commits();
   out.commit_failures = impl_->store.failures();
+  if (impl_->prober) out.probes = impl_->prober->results();
   const auto usages = impl_->responder ? impl_->responder->usage_by_subnet() : std::vector<Allocator::SubnetUsage>();
   for (std::size_t i = 0; i < usages.size(); ++i) {
     const Allocator::Usage& all = usages[i].all;

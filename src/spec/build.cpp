@@ -103,6 +103,7 @@ ValidDhcpPolicy build_policy(const SpecSet::Object<DHCPPolicy>* object) {
   valid.client_rate_limit = policy->client_rate_limit;
   if (auto& limit = valid.client_rate_limit)  // what is written is not less; what is left out follows the rate
     limit->burst = std::max(limit->burst, limit->messages_per_second);
+  valid.probe = policy->probe;
   for (const DHCPPolicy::Reservation& r : policy->reservations)
     valid.reservations.push_back(
         {parse_mac_address(r.mac_address).value(), parse_ipv4(r.address).value(), r.host_name.value_or("")});

@@ -97,6 +97,9 @@ void describe_pools(Fields& fields, DHCPPolicy& policy) {
                   f.integer("messagesPerSecond", Need::required, kClientMessages, limit.messages_per_second);
                   f.integer("burst", Need::optional, kClientMessages, limit.burst);
                 });
+  fields.object("probe", Need::optional, policy.probe, [](Fields& f, DHCPPolicy::Probe& probe) {
+    f.integer("timeoutMilliseconds", Need::optional, kProbeMilliseconds, probe.timeout_milliseconds);
+  });
 }
 
 void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {

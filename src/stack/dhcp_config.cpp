@@ -69,6 +69,7 @@ void add_policy(const spec::ValidDhcpPolicy& policy, dhcp::Subnet& subnet) {
   for (const auto& one : policy.client_classes) subnet.client_classes.push_back(make_class(one));
   if (const auto& limit = policy.client_rate_limit)
     subnet.rate_limit = dhcp::ClientRateLimit{limit->messages_per_second, limit->burst};
+  if (policy.probe) subnet.probe_timeout = std::chrono::milliseconds(policy.probe->timeout_milliseconds);
   for (const auto& r : policy.reservations) subnet.reservations.push_back({r.mac, r.address, r.host_name});
 }
 
@@ -93,6 +94,7 @@ void add_shared_network(const spec::ValidDhcpPolicy& policy, dhcp::Subnet own, d
     subnet.exclusions.clear();
     subnet.client_classes.clear();
     subnet.rate_limit.reset();
+    subnet.probe_timeout.reset();
     add_pools(from.pools, subnet);
     std::erase_if(subnet.options, [](const dhcp::RawOption& o) { return is_of_one_subnet(o.code); });
     add_options(from.options, subnet.options);

@@ -9,6 +9,8 @@ void add_dhcp(Page& page, const dhcp::ServerStats& stats) {
   page.counter("hcpnet_dhcp_received_total", "DHCP messages received, by type.", by("type", stats.received));
   page.counter("hcpnet_dhcp_sent_total", "DHCP messages sent, by type.", by("type", stats.sent));
   page.counter("hcpnet_dhcp_dropped_total", "DHCP messages dropped, by reason.", by("reason", stats.dropped));
+  page.counter("hcpnet_dhcp_probes_total", "Addresses asked for before they were offered, by result.",
+               by("result", stats.probes));
   if (stats.subnets.empty()) return;
   page.counter("hcpnet_dhcp_commits_total", "Group commits of leases that reached the disk.", {{{}, stats.commits}});
   page.counter("hcpnet_dhcp_commit_failures_total", "Group commits of leases that failed.",

@@ -45,6 +45,7 @@ void bind_lease(py::module_& m) {
       .value("released", LeaseEventKind::released)
       .value("expired", LeaseEventKind::expired)
       .value("declined", LeaseEventKind::declined)
+      .value("conflict", LeaseEventKind::conflict)
       .finalize();
   py::class_<LeaseEvent>(m, "LeaseEvent", "A change of a lease, after it is on disk.")
       .def_readonly("kind", &LeaseEvent::kind, "LeaseEventKind.")
@@ -78,6 +79,8 @@ void bind_dhcp(py::module_& parent) {
       .def_readonly("received", &ServerStats::received, "dict[str, int]: by message type, such as \"DISCOVER\".")
       .def_readonly("sent", &ServerStats::sent, "dict[str, int]: by message type.")
       .def_readonly("dropped", &ServerStats::dropped, "dict[str, int]: by reason.")
+      .def_readonly("probes", &ServerStats::probes,
+                    "dict[str, int]: of addresses before they were offered: \"unanswered\", \"answered\".")
       .def_readonly("commits", &ServerStats::commits, "int: group commits that reached the disk.")
       .def_readonly("commit_failures", &ServerStats::commit_failures, "int.")
       .def_readonly(

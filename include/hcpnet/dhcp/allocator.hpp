@@ -19,6 +19,7 @@ namespace hcpnet::dhcp {
 struct AllocatorLimits {
   std::chrono::seconds offer_hold{10};      ///< an offered address waits this long for its REQUEST
   std::chrono::seconds decline_hold{3600};  ///< a declined address stays out of use
+  std::chrono::seconds conflict_hold{300};  ///< so does one that answered a probe; the next probe would find out again
   std::size_t max_offers = 65'536;          ///< at a time; beyond it nothing new is offered
   std::size_t max_leases =
       4'194'304;  ///< kept in memory, ended ones included; beyond it only ended ones are used again
@@ -110,6 +111,10 @@ class Allocator {
   std::optional<LeaseEvent> release(const MacAddress& mac, Ipv4 address, Time now);
   /// RFC 2131 section 4.3.3. nullopt: it is not this client's.
   std::optional<LeaseEvent> decline(const MacAddress& mac, Ipv4 address, Time now);
+  /// Somebody uses an address that is offered to this client. nullopt: it is not.
+  std::optional<LeaseEvent> report_conflict(const MacAddress& mac, Ipv4 address, Time now);
+  /// Whether the address waits for this client's REQUEST.
+  [[nodiscard]] bool has_offer(const MacAddress& mac, Ipv4 address) const;
 
   /// Ends what is bound, or lets rest no longer, whoever has it. nullopt: neither.
   std::optional<LeaseEvent> end(Ipv4 address, Time now);

@@ -85,12 +85,15 @@ struct Subnet {
   std::vector<Reservation> reservations;
   std::vector<Ipv4Range> exclusions;  ///< never given from a pool; a reservation may lie in one
   /// Subnets with the same name here are on one link, not empty: a shared network. They stand together; the first of
-  /// them says what holds for all: authoritative, client_classes, rate_limit. A client has one lease on the link, in
-  /// whichever of them; the others may have no address of ours, then `server_id` is that of the first.
+  /// them says what holds for all: authoritative, client_classes, rate_limit, probe_timeout. A client has one lease on
+  /// the link, in whichever of them; the others may have no address of ours, then `server_id` is that of the first.
   std::string shared_network;
   std::vector<ClientClass> client_classes;  ///< the earlier one wins where two give the same option
   Boot boot;
   std::optional<ClientRateLimit> rate_limit;  ///< absent: none
+  /// An address is asked for before it is offered (RFC 2131 section 3.1), and the offer waits so long for an answer.
+  /// Absent: it is not.
+  std::optional<std::chrono::milliseconds> probe_timeout;
 };
 
 struct Config {

@@ -12,7 +12,7 @@ enum class LeaseState : std::uint8_t {
   bound,     ///< the client may use it until `expires`
   released,  ///< given back (RFC 2131 section 4.4.6); kept so that the client gets it again
   expired,   ///< ran out; kept like a released one
-  declined,  ///< somebody else uses it (section 4.3.3); not offered before `expires`
+  declined,  ///< somebody else uses it, as its client (section 4.3.3) or a probe found; not offered before `expires`
 };
 [[nodiscard]] std::string_view to_string(LeaseState state) noexcept;
 
@@ -32,7 +32,14 @@ struct Lease {
   friend bool operator==(const Lease&, const Lease&) = default;
 };
 
-enum class LeaseEventKind : std::uint8_t { bound, renewed, released, expired, declined };
+enum class LeaseEventKind : std::uint8_t {
+  bound,
+  renewed,
+  released,
+  expired,
+  declined,
+  conflict,  ///< a probe was answered before the address could be offered; `mac` is whom it was meant for
+};
 [[nodiscard]] std::string_view to_string(LeaseEventKind kind) noexcept;
 struct LeaseEvent {
   LeaseEventKind kind = LeaseEventKind::bound;

@@ -37,6 +37,7 @@ inline constexpr std::uint8_t client_id = 61;
 inline constexpr std::uint8_t user_class = 77;           // RFC 3004
 inline constexpr std::uint8_t relay_information = 82;    // RFC 3046
 inline constexpr std::uint8_t client_architecture = 93;  // RFC 4578
+inline constexpr std::uint8_t subnet_selection = 118;    // RFC 3011
 inline constexpr std::uint8_t domain_search = 119;       // RFC 3397
 inline constexpr std::uint8_t classless_routes = 121;    // RFC 3442
 inline constexpr std::uint8_t end = 255;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <hcpnet/bytes.hpp>
@@ -53,14 +54,25 @@ struct LeaseChange {
   LeaseEvent event;
 };
 
+/// An address to be asked for before it is offered: by an ARP probe (RFC 5227), or where its client is behind a relay by
+/// an ICMP echo request (RFC 792).
+struct AddressProbe {
+  Ipv4 address;
+  MacAddress client;  ///< its own answer to ARP is none
+  Ipv4 source;        ///< our address
+  bool is_relayed = false;
+  std::chrono::milliseconds timeout{};
+};
+
 /// What one message led to.
 struct Outcome {
   std::optional<MessageType> type;  ///< of the request, as far as it could be read
   std::string_view dropped;         ///< why there is no reply, a fixed word; empty when all is as it should be
   std::size_t subnet = 0;           ///< index in Config::subnets of the subnet that dealt with it
   std::optional<Reply> reply;
-  std::vector<LeaseChange> changes;  ///< in order; the reply may leave only when all of them are durable
-  std::size_t omitted_options = 0;   ///< did not fit into the reply
+  std::optional<AddressProbe> probe;  ///< the reply may leave only when nobody has answered to it in time
+  std::vector<LeaseChange> changes;   ///< in order; the reply may leave only when all of them are durable
+  std::size_t omitted_options = 0;    ///< did not fit into the reply
 };
 
 /// The server's side of RFC 2131 section 4.3 for any number of subnets: message and time in, reply and changes out.
@@ -87,6 +99,13 @@ class Responder {
 
   /// Deals with a UDP payload that came in on the interface of `subnet`, or of another one on its link.
   Outcome handle(ByteView payload, std::size_t subnet, Time now);
+  /// The same for a DISCOVER whose offer did not stand: it comes in for the second time and counts for no rate limit.
+  Outcome offer_again(ByteView payload, std::size_t subnet, Time now);
+  /// Somebody answered to the probe of an outcome: the address rests. nullopt: it is not offered to that client any
+  /// more. `subnet`: of the outcome.
+  std::optional<LeaseChange> report_conflict(std::size_t subnet, const AddressProbe& probe, Time now);
+  /// Whether what a probe was for is still offered to its client.
+  [[nodiscard]] bool has_offer(std::size_t subnet, const AddressProbe& probe) const;
   /// Tells whether the changes of an outcome are durable.
   void settle(const std::vector<LeaseChange>& changes, bool is_durable, Time now);
 

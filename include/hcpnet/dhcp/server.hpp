@@ -35,6 +35,8 @@ struct ServerStats {
   std::map<std::string, std::uint64_t> sent;      ///< "OFFER", "ACK", "NAK"
   /// By reason: "malformed", "no_subnet", "pool_exhausted", "not_for_us", ...; all of them in docs/dhcp.md.
   std::map<std::string, std::uint64_t> dropped;
+  /// Of addresses before they were offered: "unanswered", "answered".
+  std::map<std::string, std::uint64_t> probes;
   std::uint64_t commits = 0;  ///< group commits that reached the disk
   std::uint64_t commit_failures = 0;
   std::uint64_t omitted_options = 0;  ///< configured and asked for, but too large for what the client takes

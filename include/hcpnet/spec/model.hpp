@@ -261,6 +261,11 @@ struct DHCPPolicy {
     std::uint32_t burst = 20;  ///< 1 to 1000, no less than the above; without text one that is less becomes that
   };
   std::optional<RateLimit> client_rate_limit;  ///< absent: none
+  /// Asks for an address, by ARP or through a relay by ICMP echo, before it is offered.
+  struct Probe {
+    std::uint32_t timeout_milliseconds = 300;  ///< 50 to 3000: how long an offer waits for an answer
+  };
+  std::optional<Probe> probe;  ///< absent: none
   struct Reservation {
     std::string mac_address, address;
     std::optional<std::string> host_name;

@@ -74,6 +74,7 @@ struct ValidDhcpPolicy {
   std::vector<Subnet> subnets;
   std::vector<DHCPPolicy::ClientClass> client_classes;
   std::optional<DHCPPolicy::RateLimit> client_rate_limit;
+  std::optional<DHCPPolicy::Probe> probe;
   struct Reservation {
     MacAddress mac;
     Ipv4 address;

@@ -356,6 +356,21 @@ TEST_F(DhcpServer, StartRefusesARateAboveItsBurst) {
   EXPECT_THAT(refusal(config), HasSubstr("burst"));
 }
 
+TEST_F(DhcpServer, LoopbackIsNotProbed) {
+  Config config = test::loopback_config();
+  config.subnets[0].probe_timeout = 1h;
+  ServerThread server(path_, config);
+  const LoopbackClient client(server.port());
+  EXPECT_EQ(client.lease(test_mac(1)), Ipv4(127, 1, 0, 1));
+  EXPECT_TRUE(server.run([](Server& s) { return s.stats().probes; }).empty());
+}
+
+TEST_F(DhcpServer, StartRefusesAProbeWithoutTime) {
+  Config config = test::loopback_config();
+  config.subnets[0].probe_timeout = 0ms;
+  EXPECT_THAT(refusal(config), HasSubstr("the probe of test/loopback"));
+}
+
 TEST_F(DhcpServer, MalformedMessagesAreCountedAndNothingElse) {
   ServerThread server(path_);
   const LoopbackClient client(server.port());

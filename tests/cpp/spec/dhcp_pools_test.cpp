@@ -48,6 +48,7 @@ constexpr const char* kEverything = R"(
     match: {userClasses: [iPXE, "hex:6c6162"], macPrefixes: ["52:54:00", 02-00], circuitIDs: ["hex:0001"], remoteIDs: [switch]}
     options: [{code: 67, value: lab.ipxe}]
   clientRateLimit: {messagesPerSecond: 5}
+  probe: {timeoutMilliseconds: 250}
 )";
 
 TEST(DhcpPools, TakeEverythingThatIsRight) {
@@ -65,6 +66,7 @@ TEST(DhcpPools, TakeEverythingThatIsRight) {
   EXPECT_EQ(valid.subnets[0].pools.at(0).range.size(), 90U);
   EXPECT_THAT(valid.client_classes.at(0).match.architectures, ElementsAre(7, 9));
   EXPECT_EQ(valid.client_rate_limit->burst, 20U);
+  EXPECT_EQ(valid.probe->timeout_milliseconds, 250U);
   EXPECT_EQ(set.infras[0].networks().size(), 3U);
   EXPECT_TRUE(set.infras[0].is_on_link(Ipv4(203, 0, 113, 5)));
   EXPECT_FALSE(set.infras[0].is_on_link(Ipv4(203, 0, 113, 65)));
@@ -235,6 +237,22 @@ TEST(DhcpBoot, FitsTheFieldsOfTheMessage) {
   EXPECT_THAT(errors("  clientRateLimit: {messagesPerSecond: 0, burst: 1001}\n"),
               testing::UnorderedElementsAre("out-of-range /spec/clientRateLimit/messagesPerSecond",
                                             "out-of-range /spec/clientRateLimit/burst"));
+}
+
+TEST(DhcpProbe, IsOffUnlessAskedFor) {
+  const auto probe = [](const std::string& more) {
+    return test::valid(test::infra_text() + policy(more)).infras.at(0).dhcp_policy.probe;
+  };
+  EXPECT_FALSE(probe(""));
+  EXPECT_EQ(probe("  probe: {}\n").value().timeout_milliseconds, 300U);
+}
+
+TEST(DhcpProbe, HasTimeAndNotTooMuch) {
+  EXPECT_THAT(errors("  probe: {timeoutMilliseconds: 49}\n"), ElementsAre("out-of-range /spec/probe/timeoutMilliseconds"));
+  EXPECT_THAT(errors("  probe: {timeoutMilliseconds: 3001}\n"),
+              ElementsAre("out-of-range /spec/probe/timeoutMilliseconds"));
+  EXPECT_THAT(errors("  probe: {timeoutMilliseconds: 50}\n"), IsEmpty());
+  EXPECT_THAT(errors("  probe: true\n"), testing::SizeIs(1));
 }
 
 TEST(DhcpRateLimit, BurstIsNoLessThanTheRate) {

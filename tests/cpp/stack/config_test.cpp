@@ -182,6 +182,7 @@ spec:
   - {cidr: 203.0.113.0/24}
   clientClasses: [{name: pxe, match: {vendorClasses: ["hex:505845"], macPrefixes: [52-54], architectures: [7]}, nextServer: 192.0.2.9}]
   clientRateLimit: {messagesPerSecond: 5}
+  probe: {timeoutMilliseconds: 250}
 ---
 apiVersion: hcpnet.io/v1alpha1
 kind: DNSPolicy
@@ -221,6 +222,8 @@ spec: {targetRef: {kind: Infra, name: vlan7}, leaseDomain: vms.example.net, reve
   EXPECT_EQ(pxe.match.architectures, std::vector<std::uint16_t>{7});
   EXPECT_EQ(pxe.boot.next_server, Ipv4(192, 0, 2, 9));
   EXPECT_EQ(own.rate_limit->burst, 20u);
+  EXPECT_EQ(own.probe_timeout, std::chrono::milliseconds(250));
+  EXPECT_FALSE(second.probe_timeout) << "the first one speaks for the link";
 
   EXPECT_EQ(view(config, "vlan").clients.size(), 3u) << "who has an address of the link is inside";
   ASSERT_TRUE(config.dns.at(0).lease_zone);

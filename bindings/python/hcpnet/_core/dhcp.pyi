@@ -41,6 +41,7 @@ class LeaseEventKind(enum.Enum):
     released = 2
     expired = 3
     declined = 4
+    conflict = 5
 
 class LeaseEvent:
     @property
@@ -89,6 +90,8 @@ class ServerStats:
     def sent(self) -> dict[str, int]: ...
     @property
     def dropped(self) -> dict[str, int]: ...
+    @property
+    def probes(self) -> dict[str, int]: ...
     @property
     def commits(self) -> int: ...
     @property
