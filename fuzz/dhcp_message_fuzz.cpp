@@ -22,6 +22,7 @@ dhcp::Config config() {
   subnet.shared_network = subnet.name;
   dhcp::Subnet second = subnet;
   second.name = "fuzz/second";
+  second.names_domain = "vms.example";
   second.cidr = Ipv4Cidr(Ipv4(192, 168, 104, 0), 22);
   second.pools = {{{Ipv4(192, 168, 104, 50), Ipv4(192, 168, 104, 59)}}};
   subnet.pools = {{{Ipv4(192, 168, 100, 50), Ipv4(192, 168, 100, 59)}},

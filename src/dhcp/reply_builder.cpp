@@ -7,6 +7,7 @@
 #include <boost/assert.hpp>
 #include <map>
 
+#include "dhcp/client_fqdn.hpp"
 #include "dhcp/relay_information.hpp"
 
 namespace hcpnet::dhcp {
@@ -113,6 +114,7 @@ ReplyBuilder::ReplyBuilder(const Subnet& subnet, const std::vector<ClientClass>&
     : server_id_(subnet.server_id),
       cidr_(subnet.cidr),
       lease_time_(subnet.lease_time),
+      names_domain_(subnet.names_domain),
       limits_(limits),
       configured_(options_of(subnet)),
       boot_(subnet.boot) {
@@ -140,6 +142,22 @@ Message ReplyBuilder::start(MessageType type, const Message& request) const {
 void ReplyBuilder::add_echoed(const Message& request, Message& reply) {
   for (const std::uint8_t code : {option::client_id, option::subnet_selection})
     if (const auto data = request.options.find(code)) reply.options.add(code, *data);
+}
+
+/// RFC 4702 section 4: whoever sends the option gets it, with what became of the name. We publish what we publish,
+/// whatever the client wants: then S is set, and the name is the one in our DNS; else the client hears its own name.
+void ReplyBuilder::add_fqdn(const Message& request, std::string_view label, Message& reply) const {
+  const auto data = request.options.find(option::client_fqdn);
+  const auto asked = data ? parse_client_fqdn(*data) : std::nullopt;
+  if (!asked) return;
+  const bool is_published = !names_domain_.empty() && !label.empty();
+  const bool is_wanted = (asked->flags & fqdn_flag::server_updates) != 0;
+  std::uint8_t flags = asked->flags & fqdn_flag::encoded;
+  flags |= is_published ? fqdn_flag::server_updates : fqdn_flag::no_updates;
+  if (is_published != is_wanted) flags |= fqdn_flag::overridden;
+  reply.options.add(option::client_fqdn,
+                    is_published ? encode_client_fqdn({flags, std::string(label) + '.' + names_domain_})
+                                 : echo_client_fqdn(*data, flags));
 }
 
 /// Each field by itself: the first class that has it, else the subnet.
@@ -170,6 +188,7 @@ std::optional<Reply> ReplyBuilder::give(MessageType type, const Message& request
   reply.options.add_u32(option::rebinding_time, static_cast<std::uint32_t>(std::uint64_t{seconds} * 7 / 8));
   add_echoed(request, reply);
   const std::size_t mandatory = reply.options.size();
+  add_fqdn(request, client.label, reply);
   add_requested(request, Layers(*this, client, address), reply.options);
   return finish(type, request, std::move(reply), mandatory, omitted);
 }

@@ -16,9 +16,10 @@ namespace hcpnet::dhcp {
 struct Addressee {
   ClassSet classes;
   std::string_view host_name;  ///< that configuration or the cluster knows it by; may be empty
+  std::string_view label = {};  ///< the host name that its lease has, whoever told it; may be empty
 };
 
-/// Makes the replies of one subnet. Order of options: 53, 54, 51, 58, 59, 56, 61, 118, then what the client asked for in
+/// Makes the replies of one subnet. Order of options: 53, 54, 51, 58, 59, 56, 61, 118, 81, then what the client asked for in
 /// its order (the mask always before the router, RFC 2132 section 3.3), then 82 as the last one. A client without a
 /// parameter list gets 1, 3, 6, 12, 15, and the configured options in ascending order. Where an option is configured
 /// several times, the client's first class that has it wins, then the pool of the address, then the subnet.
@@ -50,6 +51,7 @@ class ReplyBuilder {
 
   [[nodiscard]] Message start(MessageType type, const Message& request) const;
   static void add_echoed(const Message& request, Message& reply);
+  void add_fqdn(const Message& request, std::string_view label, Message& reply) const;
   void add_boot(const ClassSet& classes, Message& reply) const;
   static void add_requested(const Message& request, const Layers& layers, OptionSet& out);
   [[nodiscard]] std::optional<Reply> finish(MessageType type, const Message& request, Message&& reply,
@@ -59,6 +61,7 @@ class ReplyBuilder {
   Ipv4 server_id_;
   Ipv4Cidr cidr_;
   std::chrono::seconds lease_time_;
+  std::string names_domain_;
   ResponderLimits limits_;
   OptionSet configured_;                  // of the subnet; ascending by code; host name excepted
   std::vector<ConfiguredPool> pools_;     // that have options of their own, or may hide some that have

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "dhcp/client_fqdn.hpp"
 #include "dhcp/client_rate.hpp"
 #include "dhcp/lease_import.hpp"
 #include "dhcp/links.hpp"
@@ -125,6 +126,8 @@ struct Exchange {
   }
   /// The name that configuration or the cluster knows the client by.
   [[nodiscard]] std::string_view known_name() const;
+  /// The one that its lease has.
+  [[nodiscard]] std::string host_name() const;
   void add_change(LeaseEvent event) {
     const std::size_t subnet = network.first_subnet + network.find(subnets, event.lease.address).value_or(0);
     out.changes.push_back({subnet, std::move(event)});
@@ -140,6 +143,16 @@ std::string_view Exchange::known_name() const {
   if (reserved != network.reserved_names.end()) return reserved->second;
   const auto found = config.host_names.find(client.mac);
   return found == config.host_names.end() ? std::string_view() : std::string_view(found->second);
+}
+
+/// Where nobody else knows the client its own word counts: option 81 before option 12 (RFC 4702 section 3.1).
+std::string Exchange::host_name() const {
+  if (const std::string_view known = known_name(); !known.empty()) return std::string(known);
+  const auto data = request.options.find(option::client_fqdn);
+  const auto fqdn = data ? parse_client_fqdn(*data) : std::nullopt;
+  std::string label = fqdn ? make_host_label(as_bytes(fqdn->name)) : std::string();
+  if (!label.empty()) return label;
+  return make_host_label(request.options.find(option::host_name).value_or(ByteView()));
 }
 
 /// In the name of the server that the client speaks to; where it names none, of the one that the address is from.
@@ -160,7 +173,8 @@ void Exchange::discover() {
     out.dropped = "pool_exhausted";
     return;
   }
-  out.reply = builder_for(*address).give(MessageType::offer, request, *address, {client.classes, known_name()},
+  const std::string label = make_host_label(as_bytes(host_name()));
+  out.reply = builder_for(*address).give(MessageType::offer, request, *address, {client.classes, known_name(), label},
                                          out.omitted_options);
   if (out.reply) add_probe(*address);
 }
@@ -241,17 +255,16 @@ void Exchange::renew() {
 }
 
 void Exchange::acknowledge(Ipv4 address) {
-  const std::string_view known = known_name();
-  out.reply =
-      builder_for(address).give(MessageType::ack, request, address, {client.classes, known}, out.omitted_options);
+  std::string name = host_name();
+  const std::string label = make_host_label(as_bytes(name));
+  out.reply = builder_for(address).give(MessageType::ack, request, address, {client.classes, known_name(), label},
+                                        out.omitted_options);
   if (!out.reply) {
     out.dropped = "reply_too_large";
     return;
   }
   const ByteView id = request.options.find(option::client_id).value_or(ByteView());
-  const ByteView name = request.options.find(option::host_name).value_or(ByteView());
-  std::string host_name = known.empty() ? make_host_label(name) : std::string(known);
-  for (LeaseEvent& event : network.allocator.bind(client, address, std::string(as_text(id)), std::move(host_name), now))
+  for (LeaseEvent& event : network.allocator.bind(client, address, std::string(as_text(id)), std::move(name), now))
     add_change(std::move(event));
 }
 

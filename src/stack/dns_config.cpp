@@ -418,6 +418,17 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, c
   return server;
 }
 
+/// Clients that ask are told the names that they have in our DNS.
+void tell_names(const std::optional<LeaseZone>& leases, dhcp::Config& dhcp) {
+  if (!leases) return;
+  std::string domain = leases->domain.to_string();
+  const bool is_plain = domain.find('\\') == std::string::npos;  // DHCP's texts have no way to say the others
+  if (!is_plain || !domain.ends_with('.')) return;
+  domain.pop_back();
+  for (dhcp::Subnet& subnet : dhcp.subnets)
+    if (std::ranges::find(leases->subnets, subnet.name) != leases->subnets.end()) subnet.names_domain = domain;
+}
+
 }  // namespace
 
 void dns_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
@@ -425,6 +436,7 @@ void dns_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
     if (infra.dns) out.dns.push_back(infra_dns(in, infra, out, problems));
   for (const spec::ValidDnsServer& server : in.set.dns_servers)
     out.dns.push_back(single_dns(in, server, out, problems));
+  for (const DnsServerConfig& server : out.dns) tell_names(server.lease_zone, out.dhcp);
 }
 
 }  // namespace hcpnet::derive

@@ -101,7 +101,9 @@ test_links() {
   expect "a client with the tag of the VLAN" 192.168.107.50 "$(run_udhcpc tagged eth0.7 -t 5 -T 2)"
   expect "the same client without a tag is on the other link" 10.9.1.2 "$(run_udhcpc tagged eth0 -t 5 -T 2)"
   expect "a client with another tag gets no answer" "" "$(run_udhcpc stray eth0.8 -t 2 -T 1)"
-  expect "and no lease" 0 "$("$command_program" leases list --state-dir "$state/up" | grep -c '02:00:00:00:0a:03')"
+  run_udhcpc plain eth0 -t 5 -T 2 -F vm-7.example >"$state/address"
+  expect "the name of option 81 is kept" 1 "$("$command_program" leases list --state-dir "$state/up" | grep -cE '^10\.9\.1\.1 .* vm-7$')"
+  expect "a client with another tag has no lease" 0 "$("$command_program" leases list --state-dir "$state/up" | grep -c '02:00:00:00:0a:03')"
 }
 
 # Its datagrams come from the kernel, over a virtual cable: with a checksum that is only begun.

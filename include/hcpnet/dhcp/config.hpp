@@ -79,6 +79,9 @@ struct Subnet {
   std::optional<Ipv4> router;
   std::vector<Ipv4> dns_servers;
   std::string domain_name;  ///< empty: not sent
+  /// The domain below which clients have names in our DNS, for clients that ask (option 81, RFC 4702); no dot at its
+  /// end. Empty: they have none.
+  std::string names_domain = {};
   std::chrono::seconds lease_time{3600};
   bool authoritative = true;
   std::vector<RawOption> options;  ///< instead of, or in addition to, what follows from the fields above

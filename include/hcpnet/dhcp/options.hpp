@@ -35,6 +35,7 @@ inline constexpr std::uint8_t rebinding_time = 59;
 inline constexpr std::uint8_t vendor_class = 60;
 inline constexpr std::uint8_t client_id = 61;
 inline constexpr std::uint8_t user_class = 77;           // RFC 3004
+inline constexpr std::uint8_t client_fqdn = 81;          // RFC 4702
 inline constexpr std::uint8_t relay_information = 82;    // RFC 3046
 inline constexpr std::uint8_t client_architecture = 93;  // RFC 4578
 inline constexpr std::uint8_t subnet_selection = 118;    // RFC 3011

@@ -86,6 +86,45 @@ TEST_F(DhcpResponder, KnownNamesAreSentAndClientNamesAreOnlyRemembered) {
   EXPECT_EQ(bound.changes.at(0).event.lease.host_name, "x");
 }
 
+// Option 81, RFC 4702 section 4. Flags: 1 S, 2 O, 4 E, 8 N.
+TEST_F(DhcpResponder, ClientHearsWhichNameItHasInOurDns) {
+  Config c = config();
+  c.subnets[0].names_domain = "vms.example";
+  configure(c);
+  const auto fqdn = [&](Bytes value) { return answer(test::discover(kMac).with(81, std::move(value))).find(81); };
+  const Bytes text = {1, 255, 255, 'v', 'm', '.', 'v', 'm', 's', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e'};
+  EXPECT_EQ(fqdn({1, 0, 0, 'V', 'M'}), text);
+  Bytes overridden = text;
+  overridden[0] = 3;
+  EXPECT_EQ(fqdn({0, 0, 0, 'V', 'M'}), overridden) << "the client wants to do it itself";
+  EXPECT_EQ(fqdn({8, 0, 0, 'V', 'M'}), overridden) << "the client wants no name";
+  EXPECT_EQ(fqdn({5, 0, 0, 2, 'V', 'M', 1, 'x', 0}),
+            (Bytes{5, 255, 255, 2, 'v', 'm', 3, 'v', 'm', 's', 7, 'e', 'x', 'a', 'm', 'p', 'l', 'e', 0}));
+  EXPECT_EQ(fqdn({5, 0, 0, 9, 'V'}), std::nullopt) << "what is no name gets no answer";
+  EXPECT_EQ(answer(test::discover(kMac).with(55, {81})).find(81), std::nullopt) << "nor does who says nothing";
+  EXPECT_EQ(answer(test::discover(test_mac(7)).with(81, {1, 0, 0})).find(81),
+            (Bytes{1, 255, 255, 'w', 'o', 'r', 'k', 'e', 'r', '-', '7', '.', 'v', 'm', 's', '.', 'e', 'x', 'a', 'm',
+                   'p', 'l', 'e'}))
+      << "a client may leave its name to us";
+}
+
+TEST_F(DhcpResponder, WithoutNamesInOurDnsTheClientHearsItsOwnWord) {
+  const auto fqdn = [&](Bytes value) { return answer(test::discover(kMac).with(81, std::move(value))).find(81); };
+  EXPECT_EQ(fqdn({1, 0, 0, 'V', 'M'}), (Bytes{10, 255, 255, 'V', 'M'}));
+  EXPECT_EQ(fqdn({4, 0, 0, 2, 'V', 'M'}), (Bytes{12, 255, 255, 2, 'V', 'M'})) << "byte for byte";
+}
+
+TEST_F(DhcpResponder, FullNameGoesBeforeTheHostName) {  // section 3.1
+  const auto host_name = [&](Bytes value) {
+    const Outcome out = send(test::select(kMac, kServer, at(50)).with(12, {'h'}).with(81, std::move(value)));
+    return out.changes.at(0).event.lease.host_name;
+  };
+  EXPECT_EQ(host_name({4, 0, 0, 1, 'V', 1, 'x', 0}), "v");
+  EXPECT_EQ(host_name({0, 0, 0, 'w', '.', 'x'}), "w");
+  EXPECT_EQ(host_name({0, 0, 0}), "h");
+  EXPECT_EQ(host_name({4, 0, 0, 9}), "h");
+}
+
 TEST_F(DhcpResponder, ReservationNamesItsClient) {
   Config c = config();
   c.subnets[0].reservations = {{test_mac(7), at(100), "db"}};

@@ -401,6 +401,7 @@ TEST(StackConfig, MakesZonesForTheNamesOfLeases) {
   const LeaseZone& leases = config.dns.at(0).lease_zone.value();
   EXPECT_EQ(leases.subnets, Texts{"hcp/vlan7"});
   EXPECT_EQ(leases.ttl, 20u);
+  EXPECT_EQ(config.dhcp.subnets.at(0).names_domain, "vms.example.com");
   ASSERT_EQ(leases.reverse.size(), 1u);
   EXPECT_EQ(leases.reverse[0].to_string(), "2.0.192.in-addr.arpa.");
   EXPECT_EQ(lookup(view(config, "vlan"), "nobody.vms.example.com"), "NXDOMAIN");
