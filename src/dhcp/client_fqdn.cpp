@@ -10,8 +10,8 @@ constexpr std::size_t kMaxLabelBytes = 63;
 constexpr std::size_t kMaxNameBytes = 253;
 constexpr std::uint8_t kNoRcode = 255;  // section 2.2: what servers write; nobody reads it
 
-/// Section 2.3.1: labels with their lengths, never compressed. A name without an empty label at its end is not complete,
-/// and is one all the same.
+/// Section 2.3.1: labels with their lengths, never compressed. A name without an empty label at its end is not
+/// complete, and is one all the same.
 std::optional<std::string> parse_encoded(ByteReader labels) {
   std::string name;
   while (labels.ok() && labels.remaining() > 0) {

@@ -41,7 +41,8 @@ std::array<std::uint8_t, kArpBytes> encode_arp_probe(const MacAddress& own, Ipv4
 
 std::optional<ArpReply> parse_arp_reply(ByteView packet) noexcept {
   ByteReader in(packet);
-  const bool is_known = in.u16() == kEthernetHardware && in.u16() == kIpv4 && in.u8() == kMacBytes && in.u8() == kIpv4Bytes;
+  const bool is_known =
+      in.u16() == kEthernetHardware && in.u16() == kIpv4 && in.u8() == kMacBytes && in.u8() == kIpv4Bytes;
   if (!is_known || in.u16() != kArpReply) return std::nullopt;
   std::array<std::uint8_t, kMacBytes> mac{};
   std::ranges::copy(in.bytes(kMacBytes), mac.begin());

@@ -84,8 +84,7 @@ ProbeSocket::ProbeSocket(const boost::asio::any_io_executor& executor, Interface
     open_arp();
     open_echo();
   } catch (const boost::system::system_error& error) {
-    throw boost::system::system_error(error.code(),
-                                      "dhcp: cannot probe addresses at interface " + interface_.name);
+    throw boost::system::system_error(error.code(), "dhcp: cannot probe addresses at interface " + interface_.name);
   }
 }
 
@@ -142,8 +141,8 @@ void ProbeSocket::receive_arp(const std::function<void(const ProbeAnswer&)>& vis
   for (std::size_t i = 0; i < kMaxTurn && arp_.is_open(); ++i) {
     sockaddr_ll source{};
     socklen_t source_size = sizeof source;
-    const ssize_t size = ::recvfrom(arp_.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT,
-                                    as_sockaddr(source), &source_size);
+    const ssize_t size =
+        ::recvfrom(arp_.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT, as_sockaddr(source), &source_size);
     if (size < 0) return;
     // A frame with the tag of a VLAN that has no interface here comes in as somebody else's: it is from another link.
     if (source.sll_pkttype != PACKET_HOST && source.sll_pkttype != PACKET_BROADCAST) continue;

@@ -61,8 +61,8 @@ class ProbeTable {
   /// One offer waits per link and address. Another client's gives way: an address that is offered anew has no other
   /// offer any more.
   Added add(ProbedOffer offer, Time now);
-  /// The offer of an address that is in use. nullopt: nobody waits for that answer. The client's own answer is none, nor
-  /// is an echo reply to an ARP probe, an ARP reply to an echo request, or a reply to an earlier request.
+  /// The offer of an address that is in use. nullopt: nobody waits for that answer. The client's own answer is none,
+  /// nor is an echo reply to an ARP probe, an ARP reply to an echo request, or a reply to an earlier request.
   [[nodiscard]] std::optional<ProbedOffer> take_answered(std::size_t link, const ProbeAnswer& answer);
   /// An offer whose time has come.
   [[nodiscard]] std::optional<ProbedOffer> take_due(Time now);

@@ -16,17 +16,17 @@ void Prober::open(std::size_t link, const Interface& interface) {
 
 void Prober::wait(std::size_t link, Kind kind) {
   const auto socket = sockets_.at(link);
-  socket->async_wait_readable(
-      kind, [this, owner = host_.owner, of = std::weak_ptr(socket), link, kind](error_code error) {
-        const auto held = owner.lock();
-        if (!held || error) return;
-        const auto is_open = [&] {
-          const auto found = sockets_.find(link);
-          return found != sockets_.end() && found->second == of.lock();
-        };
-        if (is_open()) hear(link, kind);
-        if (is_open()) wait(link, kind);
-      });
+  socket->async_wait_readable(kind,
+                              [this, owner = host_.owner, of = std::weak_ptr(socket), link, kind](error_code error) {
+                                const auto held = owner.lock();
+                                if (!held || error) return;
+                                const auto is_open = [&] {
+                                  const auto found = sockets_.find(link);
+                                  return found != sockets_.end() && found->second == of.lock();
+                                };
+                                if (is_open()) hear(link, kind);
+                                if (is_open()) wait(link, kind);
+                              });
 }
 
 void Prober::hear(std::size_t link, Kind kind) {

@@ -29,8 +29,8 @@ inline constexpr std::uint8_t server_id_override = 11;  // RFC 5107
 /// An address of the subnet that the client is to be served from, whatever giaddr says: the relay's link selection
 /// (RFC 3527 section 3), before the client's subnet selection (RFC 3011 section 2). nullopt: neither is there.
 [[nodiscard]] std::optional<Ipv4> selected_subnet(const Message& message) noexcept;
-/// What the relay wants clients to take for the server's identifier (RFC 5107 section 4), so that their renewals come to
-/// the relay. nullopt: our own.
+/// What the relay wants clients to take for the server's identifier (RFC 5107 section 4), so that their renewals come
+/// to the relay. nullopt: our own.
 [[nodiscard]] std::optional<Ipv4> server_id_override(const Message& message) noexcept;
 
 }  // namespace hcpnet::dhcp

@@ -137,8 +137,8 @@ Message ReplyBuilder::start(MessageType type, const Message& request) const {
   return reply;
 }
 
-/// The client identifier (RFC 6842), and the subnet selection, without which a client has to discard the reply (RFC 3011
-/// section 2).
+/// The client identifier (RFC 6842), and the subnet selection, without which a client has to discard the reply (RFC
+/// 3011 section 2).
 void ReplyBuilder::add_echoed(const Message& request, Message& reply) {
   for (const std::uint8_t code : {option::client_id, option::subnet_selection})
     if (const auto data = request.options.find(code)) reply.options.add(code, *data);
@@ -155,9 +155,9 @@ void ReplyBuilder::add_fqdn(const Message& request, std::string_view label, Mess
   std::uint8_t flags = asked->flags & fqdn_flag::encoded;
   flags |= is_published ? fqdn_flag::server_updates : fqdn_flag::no_updates;
   if (is_published != is_wanted) flags |= fqdn_flag::overridden;
-  reply.options.add(option::client_fqdn,
-                    is_published ? encode_client_fqdn({flags, std::string(label) + '.' + names_domain_})
-                                 : echo_client_fqdn(*data, flags));
+  reply.options.add(option::client_fqdn, is_published
+                                             ? encode_client_fqdn({flags, std::string(label) + '.' + names_domain_})
+                                             : echo_client_fqdn(*data, flags));
 }
 
 /// Each field by itself: the first class that has it, else the subnet.

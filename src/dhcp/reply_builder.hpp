@@ -15,14 +15,14 @@ namespace hcpnet::dhcp {
 /// What of a client decides what it is told.
 struct Addressee {
   ClassSet classes;
-  std::string_view host_name;  ///< that configuration or the cluster knows it by; may be empty
+  std::string_view host_name;   ///< that configuration or the cluster knows it by; may be empty
   std::string_view label = {};  ///< the host name that its lease has, whoever told it; may be empty
 };
 
-/// Makes the replies of one subnet. Order of options: 53, 54, 51, 58, 59, 56, 61, 118, 81, then what the client asked for in
-/// its order (the mask always before the router, RFC 2132 section 3.3), then 82 as the last one. A client without a
-/// parameter list gets 1, 3, 6, 12, 15, and the configured options in ascending order. Where an option is configured
-/// several times, the client's first class that has it wins, then the pool of the address, then the subnet.
+/// Makes the replies of one subnet. Order of options: 53, 54, 51, 58, 59, 56, 61, 118, 81, then what the client asked
+/// for in its order (the mask always before the router, RFC 2132 section 3.3), then 82 as the last one. A client
+/// without a parameter list gets 1, 3, 6, 12, 15, and the configured options in ascending order. Where an option is
+/// configured several times, the client's first class that has it wins, then the pool of the address, then the subnet.
 class ReplyBuilder {
  public:
   /// `classes`: of the link.

@@ -270,7 +270,8 @@ void Server::Impl::open_links(const Config& config) {
 /// Whether addresses are asked for on a link. What has to do with one link may come in on another one, by a relay. On a
 /// loopback interface there is nobody to ask.
 bool Server::Impl::is_probed(std::size_t link, const Config& config) const {
-  const bool is_wanted = std::ranges::any_of(config.subnets, [](const Subnet& s) { return s.probe_timeout.has_value(); });
+  const bool is_wanted =
+      std::ranges::any_of(config.subnets, [](const Subnet& s) { return s.probe_timeout.has_value(); });
   return is_wanted && !links[link].socket->interface().is_loopback;
 }
 
@@ -286,8 +287,8 @@ void Server::Impl::use_probes() {
     try {
       prober->open(i, link.socket->interface());
     } catch (const boost::system::system_error& error) {
-      options.log.error("interface lost", {{"subnet", files.subnets[link.subnets.first].name},
-                                           {"reason", runtime::error_text(error)}});
+      options.log.error("interface lost",
+                        {{"subnet", files.subnets[link.subnets.first].name}, {"reason", runtime::error_text(error)}});
       link.socket->close();
       link.is_lost = true;
     }
@@ -391,14 +392,13 @@ void Server::Impl::answer(const Pending& pending) {
   if (!outcome.probe || !is_probed(pending.link, responder->config()))
     return send(*outcome.reply, pending.link, pending.source);
   if (!is_running) return;  // the client asks again
-  const std::string_view why =
-      prober->ask({.probe = *outcome.probe,
-                   .reply = *outcome.reply,
-                   .message = pending.message,
-                   .subnet = outcome.subnet,
-                   .link = pending.link,
-                   .source = pending.source,
-                   .conflicts = pending.conflicts});
+  const std::string_view why = prober->ask({.probe = *outcome.probe,
+                                            .reply = *outcome.reply,
+                                            .message = pending.message,
+                                            .subnet = outcome.subnet,
+                                            .link = pending.link,
+                                            .source = pending.source,
+                                            .conflicts = pending.conflicts});
   if (!why.empty()) drop(why, pending.source);
 }
 

@@ -54,8 +54,8 @@ struct LeaseChange {
   LeaseEvent event;
 };
 
-/// An address to be asked for before it is offered: by an ARP probe (RFC 5227), or where its client is behind a relay by
-/// an ICMP echo request (RFC 792).
+/// An address to be asked for before it is offered: by an ARP probe (RFC 5227), or where its client is behind a relay
+/// by an ICMP echo request (RFC 792).
 struct AddressProbe {
   Ipv4 address;
   MacAddress client;  ///< its own answer to ARP is none

@@ -52,8 +52,8 @@ TEST(DhcpArpProbe, ReadsNothingElse) {
 
 /// The reply to a request: its type, and so its checksum, differ (RFC 792).
 Bytes echo_reply(std::size_t option_bytes = 0) {
-  Bytes packet = {static_cast<std::uint8_t>(0x45 + option_bytes / 4), 0, 0, 0, 0, 0, 0, 0, 64, 1, 0, 0, 192, 0, 2, 50,
-                  192, 0, 2, 2};
+  Bytes packet = {0x45, 0, 0, 0, 0, 0, 0, 0, 64, 1, 0, 0, 192, 0, 2, 50, 192, 0, 2, 2};
+  packet[0] = static_cast<std::uint8_t>(0x45 + option_bytes / 4);
   packet.resize(packet.size() + option_bytes);
   const Bytes icmp = {0, 0, 0xED, 0xC8, 0x12, 0x34, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0};
   packet.insert(packet.end(), icmp.begin(), icmp.end());

@@ -103,8 +103,8 @@ TEST_F(DhcpResponder, ClientHearsWhichNameItHasInOurDns) {
   EXPECT_EQ(fqdn({5, 0, 0, 9, 'V'}), std::nullopt) << "what is no name gets no answer";
   EXPECT_EQ(answer(test::discover(kMac).with(55, {81})).find(81), std::nullopt) << "nor does who says nothing";
   EXPECT_EQ(answer(test::discover(test_mac(7)).with(81, {1, 0, 0})).find(81),
-            (Bytes{1, 255, 255, 'w', 'o', 'r', 'k', 'e', 'r', '-', '7', '.', 'v', 'm', 's', '.', 'e', 'x', 'a', 'm',
-                   'p', 'l', 'e'}))
+            (Bytes{1,   255, 255, 'w', 'o', 'r', 'k', 'e', 'r', '-', '7', '.',
+                   'v', 'm', 's', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e'}))
       << "a client may leave its name to us";
 }
 

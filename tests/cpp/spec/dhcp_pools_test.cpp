@@ -248,7 +248,8 @@ TEST(DhcpProbe, IsOffUnlessAskedFor) {
 }
 
 TEST(DhcpProbe, HasTimeAndNotTooMuch) {
-  EXPECT_THAT(errors("  probe: {timeoutMilliseconds: 49}\n"), ElementsAre("out-of-range /spec/probe/timeoutMilliseconds"));
+  EXPECT_THAT(errors("  probe: {timeoutMilliseconds: 49}\n"),
+              ElementsAre("out-of-range /spec/probe/timeoutMilliseconds"));
   EXPECT_THAT(errors("  probe: {timeoutMilliseconds: 3001}\n"),
               ElementsAre("out-of-range /spec/probe/timeoutMilliseconds"));
   EXPECT_THAT(errors("  probe: {timeoutMilliseconds: 50}\n"), IsEmpty());
