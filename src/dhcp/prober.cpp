@@ -20,12 +20,12 @@ void Prober::wait(std::size_t link, Kind kind) {
                               [this, owner = host_.owner, of = std::weak_ptr(socket), link, kind](error_code error) {
                                 const auto held = owner.lock();
                                 if (!held || error) return;
-                                const auto is_open = [&] {
+                                const auto is_current = [&] {
                                   const auto found = sockets_.find(link);
                                   return found != sockets_.end() && found->second == of.lock();
                                 };
-                                if (is_open()) hear(link, kind);
-                                if (is_open()) wait(link, kind);
+                                if (is_current()) hear(link, kind);
+                                if (is_current()) wait(link, kind);
                               });
 }
 
