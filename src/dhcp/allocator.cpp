@@ -4,6 +4,7 @@
 #include <hcpnet/dhcp/allocator.hpp>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "dhcp/lease_table.hpp"
@@ -20,6 +21,16 @@ void add(const Allocator::Usage& part, Allocator::Usage& sum) {
   sum.declined += part.declined;
 }
 
+LeaseTable::Client shown(const Client& client) noexcept {
+  return {client.mac, client.client_id};
+}
+LeaseTable::Client shown(const Lease& lease) noexcept {
+  return {lease.mac, lease.client_id};
+}
+LeaseTable::Client shown(const LeaseRecord& record) noexcept {
+  return {record.mac, record.client_id};
+}
+
 }  // namespace
 
 struct Allocator::Impl {
@@ -27,9 +38,16 @@ struct Allocator::Impl {
 
   void configure(std::span<const Subnet> configured);
   [[nodiscard]] bool is_used(Ipv4 address) const;
-  [[nodiscard]] bool is_others(const MacAddress& mac, Ipv4 address) const;
+  void use(Identity identity);
+  [[nodiscard]] bool is_others(const LeaseTable::Client& client, Ipv4 address) const;
+  [[nodiscard]] bool is_others(const Client& client, Ipv4 address) const { return is_others(shown(client), address); }
+  [[nodiscard]] bool is_bound(const Client& client, Ipv4 address) const;
   [[nodiscard]] bool is_allowed(const Client& client, Ipv4 address) const;
-  [[nodiscard]] std::optional<Ipv4> reservation(const MacAddress& mac) const;
+  [[nodiscard]] std::optional<Ipv4> reservation(const Client& client) const;
+  [[nodiscard]] const OfferTable::Offer* offer_of(const LeaseTable::Client& client) const {
+    return offers.find(table.key_of(client));
+  }
+  [[nodiscard]] bool has_offer(const Client& client, Ipv4 address) const;
   [[nodiscard]] bool is_offered(const Client& client, Ipv4 address) const;
   [[nodiscard]] Claim claim(const Client& client, Ipv4 address, bool is_allowed) const;
   [[nodiscard]] Claim claim(const Client& client, Ipv4 address) const {
@@ -40,12 +58,12 @@ struct Allocator::Impl {
   [[nodiscard]] std::optional<Ipv4> choose_from_pools(const ClassSet& classes, bool is_guarded);
   [[nodiscard]] bool make_room();
   void skip_used();
-  void hold(const MacAddress& mac, Ipv4 address, Time now);
+  void hold(const Client& client, Ipv4 address, Time now);
   void drop_offer(Ipv4 address);
   void end(LeaseRecord& record, LeaseState state, Time now);
-  LeaseEvent lay_to_rest(const MacAddress& mac, Ipv4 address, LeaseEventKind why, Time until, Time now);
+  LeaseEvent lay_to_rest(const Client& client, Ipv4 address, LeaseEventKind why, Time until, Time now);
   void end_left(Ipv4 address);
-  void stay(const MacAddress& mac, Ipv4 address);
+  void stay(const Client& client, Ipv4 address);
   void restore_owner(LeaseRecord& record, Time now, std::vector<Lease>& superseded);
   [[nodiscard]] bool is_never_given(Ipv4 address) const;
   [[nodiscard]] std::size_t subnet_of(Ipv4 address) const;
@@ -71,7 +89,7 @@ struct Allocator::Impl {
   std::vector<Ipv4> servers;  // and routers: addresses that no client can have
   PoolSet pools;
   std::unordered_map<MacAddress, Ipv4> reserved_for;
-  std::unordered_map<Ipv4, MacAddress> reserved;
+  std::unordered_map<std::string, Ipv4> reserved_for_id;  ///< by client identifier
   LeaseTable table;
   OfferTable offers;
   /// A client that moves: what it had ends when what it gets is on disk.
@@ -87,7 +105,8 @@ void Allocator::Impl::configure(std::span<const Subnet> configured) {
   subnets.clear();
   servers.clear();
   reserved_for.clear();
-  reserved.clear();
+  reserved_for_id.clear();
+  std::unordered_set<Ipv4> reserved;
   for (const Subnet& subnet : configured) {
     subnets.push_back({subnet.name, subnet.cidr, subnet.lease_time});
     servers.insert(servers.end(), subnet.dns_servers.begin(), subnet.dns_servers.end());
@@ -96,16 +115,27 @@ void Allocator::Impl::configure(std::span<const Subnet> configured) {
     for (const Reservation& reservation : subnet.reservations) {
       const bool is_ours = reservation.address == subnet.server_id || reservation.address == subnet.router;
       if (is_ours || !subnet.cidr.is_host(reservation.address)) continue;
-      if (reserved.emplace(reservation.address, reservation.mac).second)
-        reserved_for.emplace(reservation.mac, reservation.address);
+      if (!reserved.insert(reservation.address).second) continue;
+      if (reservation.mac)
+        reserved_for.emplace(*reservation.mac, reservation.address);
+      else if (!reservation.client_id.empty())
+        reserved_for_id.emplace(reservation.client_id, reservation.address);
     }
   }
+  use(configured.front().identity);
   PoolSet next(configured);
   const std::size_t groups = next.size() + subnets.size();
   const bool has_changed = !next.has_layout_of(pools) || groups != table.groups();
   pools = std::move(next);
   if (has_changed) table.regroup(groups, [this](Ipv4 address) { return group_of(address); });
   skip_used();
+}
+
+/// Whom an offer is for can't be told once clients are known by something else.
+void Allocator::Impl::use(Identity identity) {
+  if (identity == table.identity()) return;
+  while (const OfferTable::Offer* offer = offers.first()) drop_offer(offer->address);
+  table.set_identity(identity);
 }
 
 /// Work that the next offers need not do.
@@ -129,26 +159,39 @@ bool Allocator::Impl::is_used(Ipv4 address) const {
 }
 
 /// True while somebody else may be using the address, or is about to.
-bool Allocator::Impl::is_others(const MacAddress& mac, Ipv4 address) const {
+bool Allocator::Impl::is_others(const LeaseTable::Client& client, Ipv4 address) const {
   if (const LeaseRecord* record = table.find(address)) {
     if (record->state == LeaseState::declined) return true;
-    if (record->state == LeaseState::bound && record->mac != mac) return true;
+    if (record->state == LeaseState::bound && !table.is_of(*record, client)) return true;
   }
   const OfferTable::Offer* offer = offers.find(address);
-  return offer != nullptr && offer->mac != mac;
+  return offer != nullptr && offer->client != table.key_of(client);
 }
 
-std::optional<Ipv4> Allocator::Impl::reservation(const MacAddress& mac) const {
-  const auto found = reserved_for.find(mac);
+bool Allocator::Impl::is_bound(const Client& client, Ipv4 address) const {
+  const LeaseRecord* record = table.find(address);
+  return record != nullptr && record->state == LeaseState::bound && table.is_of(*record, shown(client));
+}
+
+/// What a client says of itself goes before where it comes from.
+std::optional<Ipv4> Allocator::Impl::reservation(const Client& client) const {
+  const auto by_id = reserved_for_id.find(client.client_id);
+  if (by_id != reserved_for_id.end()) return by_id->second;
+  const auto found = reserved_for.find(client.mac);
   if (found == reserved_for.end()) return std::nullopt;
   return found->second;
 }
 
+bool Allocator::Impl::has_offer(const Client& client, Ipv4 address) const {
+  const OfferTable::Offer* offer = offers.find(address);
+  return offer != nullptr && offer->client == table.key_of(shown(client));
+}
+
 /// True when configuration lets the client have the address, whoever has it now.
 bool Allocator::Impl::is_allowed(const Client& client, Ipv4 address) const {
-  if (const auto own = reservation(client.mac)) {
+  if (const auto own = reservation(client)) {
     if (*own == address) return true;
-    if (!is_others(client.mac, *own)) return false;  // its own place is waiting for it
+    if (!is_others(client, *own)) return false;  // its own place is waiting for it
   }
   const auto pool = pools.find(address);
   return pool && pools[*pool].is_open_to(client.classes);
@@ -156,21 +199,17 @@ bool Allocator::Impl::is_allowed(const Client& client, Ipv4 address) const {
 
 /// True while the client has an offer that configuration does not stand against, whatever class it was of then.
 bool Allocator::Impl::is_offered(const Client& client, Ipv4 address) const {
-  const OfferTable::Offer* offer = offers.find(address);
-  if (offer == nullptr || offer->mac != client.mac || !pools.find(address)) return false;
-  const auto own = reservation(client.mac);
-  return !own || *own == address || is_others(client.mac, *own);
+  if (!has_offer(client, address) || !pools.find(address)) return false;
+  const auto own = reservation(client);
+  return !own || *own == address || is_others(client, *own);
 }
 
 Allocator::Claim Allocator::Impl::claim(const Client& client, Ipv4 address, bool is_allowed) const {
-  const LeaseRecord* record = table.find(address);
-  if (record != nullptr && record->state == LeaseState::bound && record->mac == client.mac) {
-    return is_allowed ? Claim::own : Claim::retired;
-  }
+  if (is_bound(client, address)) return is_allowed ? Claim::own : Claim::retired;
   if (!is_allowed) return Claim::outside;
-  if (is_others(client.mac, address)) return Claim::taken;
+  if (is_others(client, address)) return Claim::taken;
   if (offers.find(address) != nullptr) return Claim::own;
-  const bool has_room = record != nullptr || table.size() < limits.max_leases;
+  const bool has_room = table.find(address) != nullptr || table.size() < limits.max_leases;
   return has_room ? Claim::free : Claim::taken;
 }
 
@@ -180,11 +219,11 @@ std::optional<Ipv4> Allocator::Impl::choose_known(const Client& client, std::opt
     const Claim c = claim(client, address);
     return c == Claim::own || c == Claim::free;
   };
-  if (const auto own = reservation(client.mac); own && may_have(*own)) return own;
-  if (const LeaseRecord* record = table.find(client.mac); record != nullptr && may_have(record->address))
+  if (const auto own = reservation(client); own && may_have(*own)) return own;
+  if (const LeaseRecord* record = table.find(shown(client)); record != nullptr && may_have(record->address))
     return record->address;
   if (requested && may_have(*requested)) return requested;
-  if (const OfferTable::Offer* offer = offers.find(client.mac); offer != nullptr && may_have(offer->address))
+  if (const OfferTable::Offer* offer = offer_of(shown(client)); offer != nullptr && may_have(offer->address))
     return offer->address;
   return std::nullopt;
 }
@@ -221,13 +260,13 @@ std::optional<Ipv4> Allocator::Impl::choose(const Client& client, std::optional<
   return choose_from_pools(client.classes, false);
 }
 
-void Allocator::Impl::hold(const MacAddress& mac, Ipv4 address, Time now) {
-  if (const OfferTable::Offer* offer = offers.find(mac); offer != nullptr && offer->address != address) {
+void Allocator::Impl::hold(const Client& client, Ipv4 address, Time now) {
+  if (const OfferTable::Offer* offer = offer_of(shown(client)); offer != nullptr && offer->address != address) {
     drop_offer(offer->address);
   }
   if (LeaseRecord* record = table.find(address)) table.unlink(*record);
   pools.claim(address);
-  offers.hold(mac, address, now);
+  offers.hold(table.key_of(shown(client)), address, now);
 }
 
 /// The address goes back to where it came from: an ended lease is next in turn again, a fresh address is fresh again.
@@ -247,12 +286,13 @@ void Allocator::Impl::end(LeaseRecord& record, LeaseState state, Time now) {
 }
 
 /// Somebody else uses the address: nobody gets it for a while.
-LeaseEvent Allocator::Impl::lay_to_rest(const MacAddress& mac, Ipv4 address, LeaseEventKind why, Time until, Time now) {
+LeaseEvent Allocator::Impl::lay_to_rest(const Client& client, Ipv4 address, LeaseEventKind why, Time until, Time now) {
   offers.erase(address);
   LeaseRecord& record = obtain(address);
   table.clear_owner(record);
   table.set_state(record, LeaseState::declined);
-  record.mac = mac;
+  record.mac = client.mac;
+  record.client_id = client.client_id;
   record.is_durable = true;
   record.started = now;
   record.expires = until;
@@ -266,16 +306,18 @@ void Allocator::Impl::end_left(Ipv4 address) {
   const LeaseRecord* record = table.find(address);
   if (!move || record == nullptr) return;
   LeaseRecord* left = table.find(move.mapped().from);
-  const bool is_left = left != nullptr && left->state == LeaseState::bound && left->mac == record->mac &&
-                       std::as_const(table).find(left->mac) != left;
+  const bool is_left = left != nullptr && left->state == LeaseState::bound && table.is_of(*left, shown(*record)) &&
+                       table.find(shown(*left)) != left;
   if (is_left) end(*left, LeaseState::released, move.mapped().at);
 }
 
 /// The client did not get there: it is where it was.
-void Allocator::Impl::stay(const MacAddress& mac, Ipv4 address) {
+void Allocator::Impl::stay(const Client& client, Ipv4 address) {
   const auto move = moves.extract(address);
-  LeaseRecord* left = move ? table.find(move.mapped().from) : nullptr;
-  if (left != nullptr && left->state == LeaseState::bound && left->mac == mac) table.set_owner(*left, mac);
+  if (move && is_bound(client, move.mapped().from)) {
+    LeaseRecord& left = *table.find(move.mapped().from);
+    table.set_owner(left, shown(left));
+  }
 }
 
 Lease Allocator::Impl::lease(const LeaseRecord& record) const {
@@ -301,16 +343,18 @@ void Allocator::reconfigure(std::span<const Subnet> subnets) {
   impl_->configure(subnets);
 }
 
-/// One lease per client: of two, the present one before an ended one, then the newer one.
+/// One lease per client: of two, the present one before an ended one, then the newer one. Another hardware address may
+/// be another machine, whose address nobody else may get.
 void Allocator::Impl::restore_owner(LeaseRecord& record, Time now, std::vector<Lease>& superseded) {
   const auto rank = [](const LeaseRecord& r) {
     return std::tuple(r.state == LeaseState::bound, r.started, r.expires, r.address);
   };
-  const LeaseRecord* known = std::as_const(table).find(record.mac);
+  const LeaseRecord* known = table.find(shown(record));
   const bool is_best = known == nullptr || rank(*known) < rank(record);
   LeaseRecord* loser = is_best ? (known != nullptr ? table.find(known->address) : nullptr) : &record;
-  if (is_best) table.set_owner(record, record.mac);
-  if (loser == nullptr || loser->state != LeaseState::bound) return;
+  const bool is_same_machine = known != nullptr && known->mac == record.mac;
+  if (is_best) table.set_owner(record, shown(record));
+  if (loser == nullptr || loser->state != LeaseState::bound || !is_same_machine) return;
   end(*loser, LeaseState::released, now);
   superseded.push_back(lease(*loser));
 }
@@ -342,7 +386,7 @@ std::vector<Lease> Allocator::restore(std::vector<Lease> leases, Time now) {
 }
 
 std::optional<Ipv4> Allocator::offer(const Client& client, std::optional<Ipv4> requested, Time now) {
-  if (impl_->offers.size() >= impl_->limits.max_offers && impl_->offers.find(client.mac) == nullptr)
+  if (impl_->offers.size() >= impl_->limits.max_offers && impl_->offer_of(shown(client)) == nullptr)
     return std::nullopt;
   const auto address = impl_->choose(client, requested);
   if (!address) return std::nullopt;
@@ -350,19 +394,19 @@ std::optional<Ipv4> Allocator::offer(const Client& client, std::optional<Ipv4> r
   const auto pool = impl_->pools.find(*address);
   const bool is_guarded = pool && impl_->pools[*pool].is_guarded;
   if (record != nullptr && record->state == LeaseState::bound && !is_guarded) {
-    withdraw(client.mac);  // it is the client's already: nothing to hold, and no class that may be lost
+    withdraw(client);  // it is the client's already: nothing to hold, and no class that may be lost
   } else {
-    impl_->hold(client.mac, *address, now);
+    impl_->hold(client, *address, now);
   }
   return address;
 }
 
-void Allocator::withdraw(const MacAddress& mac) {
-  if (const OfferTable::Offer* offer = impl_->offers.find(mac)) impl_->drop_offer(offer->address);
+void Allocator::withdraw(const Client& client) {
+  if (const OfferTable::Offer* offer = impl_->offer_of(shown(client))) impl_->drop_offer(offer->address);
 }
 
-std::optional<Allocator::Held> Allocator::find(const MacAddress& mac) const {
-  const LeaseRecord* record = std::as_const(impl_->table).find(mac);
+std::optional<Allocator::Held> Allocator::find(const Client& client) const {
+  const LeaseRecord* record = impl_->table.find(shown(client));
   if (record == nullptr) return std::nullopt;
   return Held{record->address, record->state};
 }
@@ -371,23 +415,19 @@ Allocator::Claim Allocator::claim(const Client& client, Ipv4 address) const {
   return impl_->claim(client, address, impl_->is_allowed(client, address) || impl_->is_offered(client, address));
 }
 
-std::string Allocator::relay_information(const MacAddress& mac, Ipv4 address) const {
-  const LeaseRecord* record = impl_->table.find(address);
-  const bool is_bound = record != nullptr && record->state == LeaseState::bound && record->mac == mac;
-  return is_bound ? record->relay_information : std::string();
+std::string Allocator::relay_information(const Client& client, Ipv4 address) const {
+  return impl_->is_bound(client, address) ? impl_->table.find(address)->relay_information : std::string();
 }
 
-std::optional<Ipv4> Allocator::reservation(const MacAddress& mac) const {
-  return impl_->reservation(mac);
+std::optional<Ipv4> Allocator::reservation(const Client& client) const {
+  return impl_->reservation(client);
 }
 
-std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std::string client_id,
-                                        std::string host_name, Time now) {
+std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std::string host_name, Time now) {
   BOOST_ASSERT(claim(client, address) == Claim::own || claim(client, address) == Claim::free);
-  const MacAddress& mac = client.mac;
   std::vector<LeaseEvent> events;
   LeaseTable& table = impl_->table;
-  const LeaseRecord* previous = table.find(mac);
+  const LeaseRecord* previous = table.find(shown(client));
   if (previous != nullptr && previous->address != address && previous->state == LeaseState::bound) {
     impl_->moves.insert_or_assign(address, Impl::Move{previous->address, now});
     Lease left = impl_->lease(*previous);
@@ -395,7 +435,7 @@ std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std:
     left.expires = std::min(left.expires, now);
     events.push_back({LeaseEventKind::released, std::move(left)});
   }
-  if (const OfferTable::Offer* offer = impl_->offers.find(mac)) {
+  if (const OfferTable::Offer* offer = impl_->offer_of(shown(client))) {
     if (offer->address == address) {
       impl_->offers.erase(address);
     } else {
@@ -405,23 +445,22 @@ std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std:
   impl_->pools.claim(address);
   LeaseRecord& record = impl_->obtain(address);
   const bool is_renewal = record.state == LeaseState::bound;
-  table.set_owner(record, mac);
+  table.set_owner(record, shown(client));
   table.set_state(record, LeaseState::bound);
   if (!is_renewal) {
     record.is_durable = false;
     record.started = now;
   }
   record.expires = now + impl_->subnets[impl_->subnet_of(address)].lease_time;
-  record.client_id = std::move(client_id);
   record.host_name = std::move(host_name);
   record.relay_information = client.relay_information;
   events.push_back(impl_->event(is_renewal ? LeaseEventKind::renewed : LeaseEventKind::bound, record));
   return events;
 }
 
-void Allocator::confirm(const MacAddress& mac, Ipv4 address) {
+void Allocator::confirm(const Client& client, Ipv4 address) {
   LeaseRecord* record = impl_->table.find(address);
-  if (record == nullptr || record->mac != mac) return;
+  if (record == nullptr || !impl_->table.is_of(*record, shown(client))) return;
   record->is_durable = true;
   if (record->state == LeaseState::bound) impl_->table.schedule(*record);
   impl_->end_left(address);
@@ -429,53 +468,47 @@ void Allocator::confirm(const MacAddress& mac, Ipv4 address) {
 
 void Allocator::confirm(const Lease& lease) {
   const LeaseRecord* record = impl_->table.find(lease.address);
-  if (record == nullptr && !impl_->is_others(lease.mac, lease.address)) {
-    impl_->table.set_owner(impl_->fill(lease, LeaseState::bound), lease.mac);
+  if (record == nullptr && !impl_->is_others(shown(lease), lease.address)) {
+    impl_->table.set_owner(impl_->fill(lease, LeaseState::bound), shown(lease));
   }
-  confirm(lease.mac, lease.address);
+  confirm(Client(lease.mac, {}, {}, lease.client_id), lease.address);
 }
 
-void Allocator::revert(const MacAddress& mac, Ipv4 address, Time now) {
-  LeaseRecord* record = impl_->table.find(address);
-  impl_->stay(mac, address);
-  const bool is_pending =
-      record != nullptr && record->mac == mac && record->state == LeaseState::bound && !record->is_durable;
-  if (!is_pending) return;
-  impl_->table.erase(*record);
-  impl_->hold(mac, address, now);
+void Allocator::revert(const Client& client, Ipv4 address, Time now) {
+  impl_->stay(client, address);
+  if (!impl_->is_bound(client, address)) return;
+  LeaseRecord& record = *impl_->table.find(address);
+  if (record.is_durable) return;
+  impl_->table.erase(record);
+  impl_->hold(client, address, now);
 }
 
-std::optional<LeaseEvent> Allocator::release(const MacAddress& mac, Ipv4 address, Time now) {
-  LeaseRecord* record = impl_->table.find(address);
-  if (record == nullptr || record->state != LeaseState::bound || record->mac != mac) return std::nullopt;
-  impl_->end(*record, LeaseState::released, now);
-  return impl_->event(LeaseEventKind::released, *record);
+std::optional<LeaseEvent> Allocator::release(const Client& client, Ipv4 address, Time now) {
+  if (!impl_->is_bound(client, address)) return std::nullopt;
+  LeaseRecord& record = *impl_->table.find(address);
+  impl_->end(record, LeaseState::released, now);
+  return impl_->event(LeaseEventKind::released, record);
 }
 
-std::optional<LeaseEvent> Allocator::decline(const MacAddress& mac, Ipv4 address, Time now) {
-  LeaseRecord* record = impl_->table.find(address);
-  const OfferTable::Offer* offer = impl_->offers.find(address);
-  const bool is_bound = record != nullptr && record->state == LeaseState::bound && record->mac == mac;
-  const bool is_offered = offer != nullptr && offer->mac == mac;
-  if (!is_bound && !is_offered) return std::nullopt;
-  return impl_->lay_to_rest(mac, address, LeaseEventKind::declined, now + impl_->limits.decline_hold, now);
+std::optional<LeaseEvent> Allocator::decline(const Client& client, Ipv4 address, Time now) {
+  if (!impl_->is_bound(client, address) && !has_offer(client, address)) return std::nullopt;
+  return impl_->lay_to_rest(client, address, LeaseEventKind::declined, now + impl_->limits.decline_hold, now);
 }
 
-bool Allocator::has_offer(const MacAddress& mac, Ipv4 address) const {
-  const OfferTable::Offer* offer = impl_->offers.find(address);
-  return offer != nullptr && offer->mac == mac;
+bool Allocator::has_offer(const Client& client, Ipv4 address) const {
+  return impl_->has_offer(client, address);
 }
 
-std::optional<LeaseEvent> Allocator::report_conflict(const MacAddress& mac, Ipv4 address, Time now) {
-  if (!has_offer(mac, address)) return std::nullopt;
-  return impl_->lay_to_rest(mac, address, LeaseEventKind::conflict, now + impl_->limits.conflict_hold, now);
+std::optional<LeaseEvent> Allocator::report_conflict(const Client& client, Ipv4 address, Time now) {
+  if (!has_offer(client, address)) return std::nullopt;
+  return impl_->lay_to_rest(client, address, LeaseEventKind::conflict, now + impl_->limits.conflict_hold, now);
 }
 
 std::optional<LeaseEvent> Allocator::end(Ipv4 address, Time now) {
   LeaseRecord* record = impl_->table.find(address);
-  if (record == nullptr) return std::nullopt;
-  if (record->state == LeaseState::bound) return release(record->mac, address, now);
-  if (record->state != LeaseState::declined) return std::nullopt;
+  const bool is_running =
+      record != nullptr && (record->state == LeaseState::bound || record->state == LeaseState::declined);
+  if (!is_running) return std::nullopt;
   impl_->end(*record, LeaseState::released, now);
   return impl_->event(LeaseEventKind::released, *record);
 }
@@ -494,7 +527,7 @@ AdoptObstacle Allocator::obstacle(const Lease& lease, Time now) const {
   const bool is_group = (lease.mac.bytes()[0] & 1) != 0;
   if (is_group || lease.mac == MacAddress()) return AdoptObstacle::no_client;
   const LeaseRecord* record = impl_->table.find(lease.address);
-  if (record == nullptr || record->mac == lease.mac) return AdoptObstacle::none;
+  if (record == nullptr || impl_->table.is_of(*record, shown(lease))) return AdoptObstacle::none;
   if (record->state == LeaseState::bound) return AdoptObstacle::held;
   return record->state == LeaseState::declined ? AdoptObstacle::resting : AdoptObstacle::none;
 }
@@ -536,13 +569,13 @@ void Allocator::Impl::put_back(const Lease& before) {
   record.is_durable = true;
   if (before.state == LeaseState::declined) return table.schedule(record);
   table.make_idle(record);
-  if (std::as_const(table).find(before.mac) == nullptr) table.set_owner(record, before.mac);
+  if (table.find(shown(before)) == nullptr) table.set_owner(record, shown(before));
 }
 
 /// Who has another lease here keeps that; a client that really uses two addresses is not disturbed at either.
 Allocator::Adopted Allocator::Impl::bind_adopted(const Lease& adopted) {
   LeaseRecord* same = table.find(adopted.address);
-  const LeaseRecord* own = std::as_const(table).find(adopted.mac);
+  const LeaseRecord* own = table.find(shown(adopted));
   if (same != nullptr && same->state == LeaseState::bound) {
     if (same->is_durable && same->expires >= adopted.expires) return {Adoption::unchanged, {}};
     same->expires = std::max(same->expires, adopted.expires);
@@ -550,10 +583,10 @@ Allocator::Adopted Allocator::Impl::bind_adopted(const Lease& adopted) {
   }
   const bool has_other = own != nullptr && own != same && own->state == LeaseState::bound;
   if (has_other) return let_rest(adopted);
-  if (const OfferTable::Offer* offer = offers.find(adopted.mac); offer != nullptr && offer->address != adopted.address)
-    drop_offer(offer->address);
+  const OfferTable::Offer* offer = offer_of(shown(adopted));
+  if (offer != nullptr && offer->address != adopted.address) drop_offer(offer->address);
   LeaseRecord& record = fill(adopted, LeaseState::bound);
-  table.set_owner(record, adopted.mac);
+  table.set_owner(record, shown(adopted));
   return {Adoption::bound, event(LeaseEventKind::bound, record)};
 }
 
@@ -569,7 +602,7 @@ Allocator::Adopted Allocator::Impl::let_rest(const Lease& adopted) {
 /// An ended lease is of use only where nobody has had the address since.
 Allocator::Adopted Allocator::Impl::remember(const Lease& adopted, Time now) {
   const LeaseRecord* same = table.find(adopted.address);
-  if (same != nullptr && same->mac == adopted.mac) return {Adoption::unchanged, {}};
+  if (same != nullptr && table.is_of(*same, shown(adopted))) return {Adoption::unchanged, {}};
   const bool is_clients = adopted.mac != MacAddress() && adopted.state != LeaseState::declined;
   const bool is_wanted = is_clients && same == nullptr && offers.find(adopted.address) == nullptr;
   if (!is_wanted || !pools.find(adopted.address)) return {};
@@ -577,9 +610,9 @@ Allocator::Adopted Allocator::Impl::remember(const Lease& adopted, Time now) {
   LeaseRecord& record = fill(adopted, is_released ? LeaseState::released : LeaseState::expired);
   record.expires = std::min(record.expires, now);
   table.make_idle(record);
-  const LeaseRecord* own = std::as_const(table).find(adopted.mac);
+  const LeaseRecord* own = table.find(shown(adopted));
   if (own == nullptr || (own->state != LeaseState::bound && own->expires <= record.expires))
-    table.set_owner(record, adopted.mac);
+    table.set_owner(record, shown(adopted));
   return {Adoption::remembered, event(is_released ? LeaseEventKind::released : LeaseEventKind::expired, record)};
 }
 
@@ -590,7 +623,7 @@ void Allocator::settle_adopted(const LeaseEvent& event, bool is_durable) {
     // A request of the same client, which was waiting for the disk before the import, has been taken back since.
     if (!is_durable || event.lease.state != LeaseState::bound) return;
     record = &impl_->fill(event.lease, LeaseState::bound);
-    impl_->table.set_owner(*record, event.lease.mac);
+    impl_->table.set_owner(*record, shown(event.lease));
   }
   if (!is_durable) {
     if (record->is_durable) return;  // one of ours that would have lasted longer; in memory it does

@@ -34,18 +34,20 @@ bool is_never_given(const dhcp6::Subnet& subnet, const IpAddress& address) {
 }
 
 bool is_same_client(const KeptAddress& a, const KeptAddress& b) {
-  return (a.mac && a.mac == b.mac) || (a.duid && a.duid == b.duid);
+  return (a.mac && a.mac == b.mac) || (a.duid && a.duid == b.duid) ||
+         (!a.client_id.empty() && a.client_id == b.client_id);
 }
 
 std::string client_of(const KeptAddress& kept) {
-  return kept.mac ? kept.mac->to_string() : kept.duid ? kept.duid->to_string() : std::string();
+  if (kept.mac) return kept.mac->to_string();
+  return kept.duid ? kept.duid->to_string() : hex_bytes(kept.client_id);
 }
 
 std::vector<KeptAddress> kept_by(const Config& files) {
   std::vector<KeptAddress> out;
   for (const Subnet& subnet : files.subnets)
     for (const Reservation& r : subnet.reservations)
-      out.push_back({r.address, r.mac, {}, r.host_name, subnet.name, false});
+      out.push_back({r.address, r.mac, {}, r.host_name, subnet.name, false, r.client_id});
   for (const dhcp6::Subnet& subnet : files.subnets6)
     for (const dhcp6::Reservation& r : subnet.reservations)
       out.push_back({r.address, r.mac, r.duid, r.host_name, subnet.name, false});
@@ -89,7 +91,8 @@ Config with_kept(Config files, const std::vector<KeptAddress>& by_hand) {
     kept.subnet = subnet;
     if (!is_possible || find_rival(files, all, kept) != nullptr) continue;
     if (kept.address.is_v4())
-      find_subnet(files.subnets, kept.address)->reservations.push_back({*kept.mac, kept.address.v4(), kept.host_name});
+      find_subnet(files.subnets, kept.address)->reservations.push_back(
+          {kept.mac, kept.address.v4(), kept.host_name, kept.client_id});
     else
       find_subnet(files.subnets6, kept.address)
           ->reservations.push_back({kept.mac, kept.duid, kept.address.v6(), kept.host_name});
@@ -117,9 +120,15 @@ Result<KeptAddress, Diagnostics> check_kept(const Config& files, const std::vect
   if (!is_possible)
     return one_problem("lease-own-address",
                        "a client can't have the address: it is that of the network, a server or the router", address);
-  if (wanted.mac.has_value() == wanted.duid.has_value() || (wanted.address.is_v4() && wanted.duid))
+  const int clients = int{wanted.mac.has_value()} + int{wanted.duid.has_value()} + int{!wanted.client_id.empty()};
+  const bool is_of_family = wanted.address.is_v4() ? !wanted.duid : wanted.client_id.empty();
+  if (clients != 1 || !is_of_family)
     return one_problem("lease-bad-value",
-                       "a client is known by its hardware address or, for an IPv6 address, by its DUID; one is needed");
+                       "a client is known by its hardware address or, for an IPv4 address, by its client identifier, "
+                       "for an IPv6 address by its DUID; one is needed");
+  if (wanted.client_id.size() > kMaxStoredClientIdBytes)
+    return one_problem("lease-bad-value",
+                       "a client identifier has " + std::to_string(kMaxStoredClientIdBytes) + " bytes at most");
   if (wanted.mac && !is_client_mac(*wanted.mac))
     return one_problem("lease-bad-value", "the hardware address of a client is needed", client_of(wanted));
   if (make_host_label(as_bytes(wanted.host_name)) != wanted.host_name)

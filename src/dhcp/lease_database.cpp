@@ -111,10 +111,6 @@ std::optional<dhcp6::Lease> read_lease6(const sqlite::Statement& row) {
   return out;
 }
 
-constexpr const char* kReservationTable =
-    "CREATE TABLE IF NOT EXISTS reservation(address BLOB NOT NULL PRIMARY KEY, mac BLOB NOT NULL, duid BLOB NOT NULL, "
-    "host_name TEXT NOT NULL) WITHOUT ROWID";
-
 std::string address_bytes(const IpAddress& address) {
   if (address.is_v6()) return std::string(as_text(address.v6().bytes()));
   return std::string(as_text(address.v4().bytes()));
@@ -131,9 +127,11 @@ std::optional<IpAddress> read_any_address(ByteView bytes) {
 /// nullopt: a column makes no sense.
 std::optional<KeptAddress> read_reservation(const sqlite::Statement& row) {
   const auto address = read_any_address(row.blob(0));
-  const ByteView mac = row.blob(1), duid = row.blob(2);
-  if (!address || (mac.size() != 6 && !mac.empty()) || mac.empty() == duid.empty()) return std::nullopt;
-  if ((address->is_v4() && mac.empty()) || row.blob(3).size() > kMaxHostNameBytes) return std::nullopt;
+  const ByteView mac = row.blob(1), duid = row.blob(2), client_id = row.blob(4);
+  const int clients = int{!mac.empty()} + int{!duid.empty()} + int{!client_id.empty()};
+  if (!address || (mac.size() != 6 && !mac.empty()) || clients != 1) return std::nullopt;
+  if (address->is_v4() ? !duid.empty() : !client_id.empty()) return std::nullopt;
+  if (row.blob(3).size() > kMaxHostNameBytes || client_id.size() > kMaxClientIdBytes) return std::nullopt;
   KeptAddress out;
   out.address = *address;
   out.duid = duid.empty() ? std::nullopt : dhcp6::make_duid(duid);
@@ -144,6 +142,7 @@ std::optional<KeptAddress> read_reservation(const sqlite::Statement& row) {
     out.mac = MacAddress(bytes);
   }
   out.host_name = row.text(3);
+  out.client_id = as_text(client_id);
   out.is_by_hand = true;
   return out;
 }
@@ -346,10 +345,8 @@ void LeaseDatabase::load6(StoredLeases& out) {
 }
 
 void LeaseDatabase::load_reservations(StoredLeases& out) {
-  if (connection_->read_integer("SELECT count(*) FROM sqlite_schema WHERE type='table' AND name='reservation'") == 0)
-    return;
   sqlite::Statement rows =
-      connection_->prepare("SELECT address, mac, duid, host_name FROM reservation ORDER BY address");
+      connection_->prepare("SELECT address, mac, duid, host_name, client_id FROM reservation ORDER BY address");
   for (std::size_t row = 1; rows.step(); ++row) {
     if (auto reservation = read_reservation(rows)) {
       out.reservations.push_back(*std::move(reservation));
@@ -407,20 +404,18 @@ void LeaseDatabase::Transaction::put(const dhcp6::Lease& lease) {
 }
 
 void LeaseDatabase::Transaction::put(const KeptAddress& reservation) {
-  sqlite::Connection& connection = *database_.connection_;
-  connection.run(kReservationTable);
-  sqlite::Statement put =
-      connection.prepare("INSERT OR REPLACE INTO reservation(address, mac, duid, host_name) VALUES(?,?,?,?)");
+  sqlite::Statement put = database_.connection_->prepare(
+      "INSERT OR REPLACE INTO reservation(address, mac, duid, host_name, client_id) VALUES(?,?,?,?,?)");
   const std::string address = address_bytes(reservation.address);
   put.bind(1, as_bytes(address));
   put.bind(2, reservation.mac ? ByteView(reservation.mac->bytes()) : ByteView());
   put.bind(3, reservation.duid ? reservation.duid->bytes() : ByteView());
   put.bind_text(4, reservation.host_name);
+  put.bind(5, as_bytes(reservation.client_id));
   put.step();
 }
 
 void LeaseDatabase::Transaction::erase_reservation(const IpAddress& address) {
-  database_.connection_->run(kReservationTable);
   sqlite::Statement erase = database_.connection_->prepare("DELETE FROM reservation WHERE address=?");
   const std::string bytes = address_bytes(address);
   erase.bind(1, as_bytes(bytes));

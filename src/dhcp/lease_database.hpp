@@ -32,7 +32,8 @@ struct StoredLeases {
 class LeaseDatabase {
  public:
   static constexpr std::int64_t kApplicationId = 0x68636E64;
-  /// 1 had no DHCPv6 leases, 2 nothing of what relays say; such files are brought up to 3.
+  /// 1 had no DHCPv6 leases, 2 nothing of what relays say and of the client identifiers of reservations; such files
+  /// are brought up to 3.
   static constexpr std::int64_t kVersion = 3;
   static constexpr std::size_t kMaxProblems = 100;  ///< reported; more are only counted
 
@@ -58,7 +59,6 @@ class LeaseDatabase {
     Transaction& operator=(const Transaction&) = delete;
     void put(const LeaseChange& change);
     void put(const dhcp6::Lease& lease);
-    /// The table is there from the first reservation on: a program that knows none can use the file as well.
     void put(const KeptAddress& reservation);
     void erase_reservation(const IpAddress& address);
     void commit();

@@ -39,6 +39,25 @@ CREATE VIEW readable AS SELECT
   FROM lease JOIN subnet ON subnet.id = lease.subnet;
 )sql";
 
+// Made by hand, of both families: a client is in one of mac, duid and client_id.
+constexpr const char* kReservations = R"sql(
+CREATE TABLE reservation(
+  address BLOB NOT NULL PRIMARY KEY,
+  mac BLOB NOT NULL,
+  duid BLOB NOT NULL,
+  host_name TEXT NOT NULL,
+  client_id BLOB NOT NULL DEFAULT x'') WITHOUT ROWID;
+)sql";
+// Version 2 made the table with the first reservation, and had no client_id.
+constexpr const char* kReservationsOfVersion2 = R"sql(
+CREATE TABLE IF NOT EXISTS reservation(
+  address BLOB NOT NULL PRIMARY KEY,
+  mac BLOB NOT NULL,
+  duid BLOB NOT NULL,
+  host_name TEXT NOT NULL) WITHOUT ROWID;
+ALTER TABLE reservation ADD COLUMN client_id BLOB NOT NULL DEFAULT x'';
+)sql";
+
 // An IPv6 address tells its network, so there is no subnet here.
 constexpr const char* kSchema6 = R"sql(
 CREATE TABLE lease6(
@@ -113,7 +132,7 @@ void create_lease_database(const std::string& path, std::int64_t application_id,
     connection.run("PRAGMA synchronous=FULL");
     connection.run("PRAGMA application_id=" + std::to_string(application_id));
     connection.run("PRAGMA user_version=" + std::to_string(version));
-    connection.run(std::string("BEGIN;") + kSchema + kSchema6 + "COMMIT;");
+    connection.run(std::string("BEGIN;") + kSchema + kReservations + kSchema6 + "COMMIT;");
   }
   // link() instead of rename(): of two processes that start at once only one makes the file.
   if (::link(file.path().c_str(), path.c_str()) != 0 && errno != EEXIST) raise("lease database: cannot create " + path);
@@ -121,7 +140,7 @@ void create_lease_database(const std::string& path, std::int64_t application_id,
 }
 
 std::string upgrade_to_version_3(std::int64_t from) {
-  return std::string("BEGIN IMMEDIATE;") + (from < 2 ? kSchema6 : "") +
+  return std::string("BEGIN IMMEDIATE;") + (from < 2 ? kSchema6 : "") + kReservationsOfVersion2 +
          "ALTER TABLE lease ADD COLUMN relay_information BLOB NOT NULL DEFAULT x'';PRAGMA user_version=3;COMMIT;";
 }
 

@@ -2,6 +2,7 @@
 #include "dhcp/lease_table.hpp"
 
 #include <algorithm>
+#include <hcpnet/bytes.hpp>
 #include <tuple>
 #include <utility>
 
@@ -17,14 +18,48 @@ const LeaseRecord* LeaseTable::find(Ipv4 address) const {
   return found == records_.end() ? nullptr : &found->second;
 }
 
-const LeaseRecord* LeaseTable::find(const MacAddress& mac) const {
-  const auto found = by_mac_.find(mac);
+const LeaseRecord* LeaseTable::find(const Client& client) const {
+  if (identity_ == Identity::client_id) {
+    const auto found = by_id_.find(key_of(client));
+    return found == by_id_.end() ? nullptr : found->second;
+  }
+  const auto found = by_mac_.find(client.mac);
   return found == by_mac_.end() ? nullptr : found->second;
+}
+
+// RFC 2132 section 9.14: type of hardware and address. A client that sends just that, and one that sends nothing, are
+// one.
+std::string LeaseTable::key_of(const Client& client) const {
+  if (identity_ == Identity::client_id && !client.client_id.empty()) return std::string(client.client_id);
+  std::string key(1, '\x01');
+  return key.append(as_text(client.mac.bytes()));
+}
+
+bool LeaseTable::is_of(const LeaseRecord& record, const Client& client) const {
+  if (identity_ == Identity::mac) return record.mac == client.mac;
+  return key_of({record.mac, record.client_id}) == key_of(client);
+}
+
+void LeaseTable::set_identity(Identity identity) {
+  if (identity == identity_) return;
+  by_mac_.clear();
+  by_id_.clear();
+  identity_ = identity;
+  std::vector<LeaseRecord*> clients;
+  for (auto& [address, record] : records_)
+    if (record.state != LeaseState::declined && record.mac != MacAddress()) clients.push_back(&record);
+  std::ranges::sort(clients, {}, [](const LeaseRecord* r) {
+    return std::tuple(r->state == LeaseState::bound, r->started, r->expires, r->address);
+  });
+  for (LeaseRecord* record : clients) set_owner(*record, {record->mac, record->client_id});  // the last one stays
 }
 
 void LeaseTable::reserve(std::size_t count) {
   records_.reserve(count);
-  by_mac_.reserve(count);
+  if (identity_ == Identity::mac)
+    by_mac_.reserve(count);
+  else
+    by_id_.reserve(count);
 }
 
 LeaseRecord& LeaseTable::obtain(Ipv4 address, std::size_t group) {
@@ -47,15 +82,25 @@ void LeaseTable::erase(LeaseRecord& record) {
   records_.erase(record.address);
 }
 
-void LeaseTable::set_owner(LeaseRecord& record, const MacAddress& mac) {
-  if (record.mac != mac) clear_owner(record);
-  record.mac = mac;
-  by_mac_[mac] = &record;
+void LeaseTable::set_owner(LeaseRecord& record, const Client& client) {
+  if (!is_of(record, client)) clear_owner(record);
+  record.mac = client.mac;
+  if (record.client_id != client.client_id) record.client_id = client.client_id;
+  if (identity_ == Identity::mac)
+    by_mac_[record.mac] = &record;
+  else
+    by_id_[key_of({record.mac, record.client_id})] = &record;
 }
 
 void LeaseTable::clear_owner(LeaseRecord& record) {
-  const auto found = by_mac_.find(record.mac);
-  if (found != by_mac_.end() && found->second == &record) by_mac_.erase(found);
+  const auto erase_from = [&](auto& map, const auto& key) {
+    const auto found = map.find(key);
+    if (found != map.end() && found->second == &record) map.erase(found);
+  };
+  if (identity_ == Identity::mac)
+    erase_from(by_mac_, record.mac);
+  else
+    erase_from(by_id_, key_of({record.mac, record.client_id}));
 }
 
 void LeaseTable::set_state(LeaseRecord& record, LeaseState state) noexcept {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstdint>
+#include <hcpnet/dhcp/config.hpp>
 #include <hcpnet/dhcp/lease.hpp>
 #include <hcpnet/net.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -12,7 +15,8 @@
 
 namespace hcpnet::dhcp {
 
-/// What is kept per address that was ever bound. Smaller than a Lease: the subnet is known.
+/// What is kept per address that was ever bound. Smaller than a Lease: the subnet is known. While it is its client's,
+/// only the table changes `mac` and `client_id`.
 struct LeaseRecord {
   using Time = std::chrono::sys_seconds;
 
@@ -37,6 +41,11 @@ struct LeaseRecord {
 class LeaseTable {
  public:
   using Time = LeaseRecord::Time;
+  /// What a client shows of itself: its hardware address, and option 61 or nothing.
+  struct Client {
+    MacAddress mac;
+    std::string_view client_id;
+  };
 
   LeaseTable() = default;
   LeaseTable(const LeaseTable&) = delete;  // records point at one another
@@ -44,16 +53,25 @@ class LeaseTable {
 
   [[nodiscard]] LeaseRecord* find(Ipv4 address);
   [[nodiscard]] const LeaseRecord* find(Ipv4 address) const;
-  [[nodiscard]] const LeaseRecord* find(const MacAddress& mac) const;
+  /// The record that is the client's, live or ended.
+  [[nodiscard]] const LeaseRecord* find(const Client& client) const;
+  [[nodiscard]] Identity identity() const noexcept { return identity_; }
+  /// What clients are known by from now on. Of records that are one client's then, a bound one goes before an ended
+  /// one, and what began later before what began earlier; the others are no client's any more. Takes time n log n in
+  /// the number of records.
+  void set_identity(Identity identity);
+  /// The same for the same client, another one for every other.
+  [[nodiscard]] std::string key_of(const Client& client) const;
+  [[nodiscard]] bool is_of(const LeaseRecord& record, const Client& client) const;
   [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
   void reserve(std::size_t count);
 
   /// The record of an address, new or not, taken out of the idle list. `group`: of the address.
   LeaseRecord& obtain(Ipv4 address, std::size_t group);
   void erase(LeaseRecord& record);
-  /// From now on this is the client's binding.
-  void set_owner(LeaseRecord& record, const MacAddress& mac);
-  /// The record stays, but its client is no longer known by it.
+  /// From now on this is the client's binding; what it shows of itself is in the record.
+  void set_owner(LeaseRecord& record, const Client& client);
+  /// The record stays, but its client is no longer known by it: what it shows may be changed.
   void clear_owner(LeaseRecord& record);
   void set_state(LeaseRecord& record, LeaseState state) noexcept;
   [[nodiscard]] std::size_t groups() const noexcept { return groups_.size(); }
@@ -102,8 +120,11 @@ class LeaseTable {
   };
   void make_idle_in_order(std::vector<LeaseRecord*> idle);
 
+  Identity identity_ = Identity::mac;
   std::unordered_map<Ipv4, LeaseRecord> records_;  // nodes: a record never moves
+  // By client. One of the two is in use; the first one is the smaller.
   std::unordered_map<MacAddress, LeaseRecord*> by_mac_;
+  std::unordered_map<std::string, LeaseRecord*> by_id_;
   std::vector<Group> groups_ = std::vector<Group>(1);
   DueQueue due_;
 };

@@ -4,41 +4,44 @@
 #include <hcpnet/net.hpp>
 #include <list>
 #include <optional>
+#include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace hcpnet::dhcp {
 
-/// Addresses held for clients that have not asked for them yet: one per client, one client per address.
+/// Addresses held for clients that have not asked for them yet: one per client, one client per address. A client is
+/// known by a key, which the owner makes.
 class OfferTable {
  public:
   using Time = std::chrono::sys_seconds;
   struct Offer {
     Ipv4 address;
-    MacAddress mac;
+    std::string client;
     Time until;
   };
 
   explicit OfferTable(std::chrono::seconds hold) : hold_(hold) {}
 
   [[nodiscard]] const Offer* find(Ipv4 address) const { return find_in(by_address_, address); }
-  [[nodiscard]] const Offer* find(const MacAddress& mac) const { return find_in(by_mac_, mac); }
+  [[nodiscard]] const Offer* find(const std::string& client) const { return find_in(by_client_, client); }
   [[nodiscard]] std::size_t size() const noexcept { return offers_.size(); }
 
   /// Adds, or holds for longer. Precondition: neither the address nor the client has another offer.
-  void hold(const MacAddress& mac, Ipv4 address, Time now) {
+  void hold(std::string client, Ipv4 address, Time now) {
     if (const auto found = by_address_.find(address); found != by_address_.end()) {
       found->second->until = now + hold_;
       offers_.splice(offers_.end(), offers_, found->second);
       return;
     }
-    const auto added = offers_.insert(offers_.end(), {address, mac, now + hold_});
+    const auto added = offers_.insert(offers_.end(), {address, std::move(client), now + hold_});
     by_address_.emplace(address, added);
-    by_mac_.emplace(mac, added);
+    by_client_.emplace(added->client, added);
   }
   void erase(Ipv4 address) {
     const auto found = by_address_.find(address);
     if (found == by_address_.end()) return;
-    by_mac_.erase(found->second->mac);
+    by_client_.erase(found->second->client);
     offers_.erase(found->second);
     by_address_.erase(found);
   }
@@ -60,7 +63,7 @@ class OfferTable {
   std::chrono::seconds hold_;
   std::list<Offer> offers_;  // ascending by `until`
   std::unordered_map<Ipv4, Place> by_address_;
-  std::unordered_map<MacAddress, Place> by_mac_;
+  std::unordered_map<std::string, Place> by_client_;
 };
 
 }  // namespace hcpnet::dhcp

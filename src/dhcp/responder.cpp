@@ -38,16 +38,23 @@ struct Network {
   Allocator allocator;
   std::vector<ReplyBuilder> builders;  ///< one per subnet
   std::unordered_map<MacAddress, std::string> reserved_names;
+  std::unordered_map<std::string, std::string> reserved_names_by_id;  ///< by client identifier
   std::optional<ClientRateLimiter> rate_limiter;
 };
 
 void Network::configure(std::span<const Subnet> configured, const ResponderLimits& limits) {
   builders.clear();
   reserved_names.clear();
+  reserved_names_by_id.clear();
   for (const Subnet& subnet : configured) {
     builders.emplace_back(subnet, configured.front().client_classes, limits);
-    for (const Reservation& r : subnet.reservations)
-      if (!r.host_name.empty()) reserved_names.emplace(r.mac, r.host_name);
+    for (const Reservation& r : subnet.reservations) {
+      if (r.host_name.empty()) continue;
+      if (r.mac)
+        reserved_names.emplace(*r.mac, r.host_name);
+      else
+        reserved_names_by_id.emplace(r.client_id, r.host_name);
+    }
   }
   const auto& limit = configured.front().rate_limit;
   if (limit && rate_limiter && rate_limiter->has_limit(*limit)) return;  // a client that is over it stays so
@@ -139,6 +146,8 @@ struct Exchange {
 };
 
 std::string_view Exchange::known_name() const {
+  const auto by_id = network.reserved_names_by_id.find(client.client_id);
+  if (by_id != network.reserved_names_by_id.end()) return by_id->second;
   const auto reserved = network.reserved_names.find(client.mac);
   if (reserved != network.reserved_names.end()) return reserved->second;
   const auto found = config.host_names.find(client.mac);
@@ -183,17 +192,17 @@ void Exchange::discover() {
 /// relay, where it may be the client itself that answers.
 void Exchange::add_probe(Ipv4 address) {
   const auto timeout = subnets.front().probe_timeout;
-  if (!timeout || !network.allocator.has_offer(client.mac, address)) return;  // nothing is held of what it has
+  if (!timeout || !network.allocator.has_offer(client, address)) return;  // nothing is held of what it has
   const bool is_relayed = !request.giaddr.is_unspecified();
-  const auto held = network.allocator.find(client.mac);
+  const auto held = network.allocator.find(client);
   if (held && held->address == address && (is_relayed || held->state == LeaseState::bound)) return;
-  out.probe = AddressProbe{address, client.mac, out.reply->source, is_relayed, *timeout};
+  out.probe = AddressProbe{address, client.mac, out.reply->source, is_relayed, *timeout, client.client_id};
 }
 
 // RFC 2131 section 4.3.2, which tells the four states of a client apart by options 50 and 54 and by ciaddr.
 void Exchange::request_lease() {
   if (is_for_other_server()) {
-    network.allocator.withdraw(client.mac);  // section 3.1 step 4: the client declines our offer
+    network.allocator.withdraw(client);  // section 3.1 step 4: the client declines our offer
     out.dropped = "not_for_us";
     return;
   }
@@ -223,8 +232,8 @@ void Exchange::select(Ipv4 requested) {
 void Exchange::reboot(Ipv4 requested) {
   const Claim claim = network.allocator.claim(client, requested);
   const bool is_usable_claim = claim == Claim::own || claim == Claim::free;
-  const bool is_reserved = network.allocator.reservation(client.mac) == requested;
-  const auto held = network.allocator.find(client.mac);
+  const bool is_reserved = network.allocator.reservation(client) == requested;
+  const auto held = network.allocator.find(client);
   if (is_usable_claim && (is_reserved || (held && held->address == requested))) return acknowledge(requested);
   if (held) return refuse("not your address");
   // Nothing is known of the client. Section 4.3.2 wants silence, for the sake of servers that share a network without
@@ -243,7 +252,7 @@ void Exchange::renew() {
       return;
     case Claim::free: {
       // A client that works with an address which nobody else has: it goes on, even if our memory of it is gone.
-      const auto held = network.allocator.find(client.mac);
+      const auto held = network.allocator.find(client);
       if (subnets.front().authoritative || (held && held->address == address)) return acknowledge(address);
       out.dropped = "not_authoritative";
       return;
@@ -263,8 +272,7 @@ void Exchange::acknowledge(Ipv4 address) {
     out.dropped = "reply_too_large";
     return;
   }
-  const ByteView id = request.options.find(option::client_id).value_or(ByteView());
-  for (LeaseEvent& event : network.allocator.bind(client, address, std::string(as_text(id)), std::move(name), now))
+  for (LeaseEvent& event : network.allocator.bind(client, address, std::move(name), now))
     add_change(std::move(event));
 }
 
@@ -275,7 +283,7 @@ void Exchange::decline() {
     out.dropped = address ? "not_for_us" : "inconsistent";
     return;
   }
-  add(network.allocator.decline(client.mac, *address, now), "not_bound");
+  add(network.allocator.decline(client, *address, now), "not_bound");
 }
 
 // RFC 2131 section 4.3.4
@@ -284,7 +292,7 @@ void Exchange::release() {
     out.dropped = "not_for_us";
     return;
   }
-  add(network.allocator.release(client.mac, request.ciaddr, now), "not_bound");
+  add(network.allocator.release(client, request.ciaddr, now), "not_bound");
 }
 
 // RFC 2131 section 4.3.5. An address outside the subnet would make the server send to whom a stranger names.
@@ -300,12 +308,15 @@ void Exchange::inform() {
 /// Who sent the message, and of which classes it is. A bound client that speaks past its relay is still where the relay
 /// saw it.
 Client client_of(const Message& request, std::span<const ClientClass> classes, const Allocator& allocator) {
-  const MacAddress mac = *request.mac();
-  if (request.options.contains(option::relay_information) || request.ciaddr.is_unspecified())
-    return {mac, classify(classes, request), relay_information_of(request)};
-  std::string known = allocator.relay_information(mac, request.ciaddr);
-  const ClassSet of_known = classify(classes, request, as_bytes(known));
-  return {mac, of_known, std::move(known)};
+  Client client = *request.mac();
+  client.client_id = as_text(request.options.find(option::client_id).value_or(ByteView()));
+  const bool is_past_relay =
+      !request.options.contains(option::relay_information) && !request.ciaddr.is_unspecified();
+  client.relay_information =
+      is_past_relay ? allocator.relay_information(client, request.ciaddr) : relay_information_of(request);
+  client.classes = is_past_relay ? classify(classes, request, as_bytes(client.relay_information))
+                                 : classify(classes, request);
+  return client;
 }
 
 }  // namespace
@@ -473,13 +484,14 @@ Outcome Responder::Impl::handle(ByteView payload, std::size_t received_on, bool 
 }
 
 std::optional<LeaseChange> Responder::report_conflict(std::size_t subnet, const AddressProbe& probe, Time now) {
-  auto event = impl_->allocator_of(subnet).report_conflict(probe.client, probe.address, now);
+  const Client client(probe.client, {}, {}, probe.client_id);
+  auto event = impl_->allocator_of(subnet).report_conflict(client, probe.address, now);
   if (!event) return std::nullopt;
   return LeaseChange{subnet, *std::move(event)};
 }
 
 bool Responder::has_offer(std::size_t subnet, const AddressProbe& probe) const {
-  return impl_->allocator_of(subnet).has_offer(probe.client, probe.address);
+  return impl_->allocator_of(subnet).has_offer(Client(probe.client, {}, {}, probe.client_id), probe.address);
 }
 
 void Responder::settle(const std::vector<LeaseChange>& changes, bool is_durable, Time now) {
@@ -490,7 +502,7 @@ void Responder::settle(const std::vector<LeaseChange>& changes, bool is_durable,
     if (is_durable) {
       allocator.confirm(event.lease);
     } else {
-      allocator.revert(event.lease.mac, event.lease.address, now);
+      allocator.revert(Client(event.lease.mac, {}, {}, event.lease.client_id), event.lease.address, now);
     }
   }
 }

@@ -62,6 +62,10 @@ void check(const Config& config) {
       refuse_config("two subnets have the server address " + subnet.server_id.to_string());
     if (!networks.insert(subnet.cidr).second) refuse_config("two subnets have the network " + subnet.cidr.to_string());
     if (subnet.lease_time < 1s) refuse_config("the lease time of " + subnet.name + " is less than a second");
+    for (const Reservation& r : subnet.reservations)
+      if (r.mac.has_value() != r.client_id.empty())
+        refuse_config("the reservation of " + r.address.to_string() +
+                      " needs a hardware address or a client identifier, and not both");
   }
   for (const LinkMembers& link : links_of(config.subnets)) {
     const auto subnets = std::span(config.subnets).subspan(link.first, link.count);
@@ -81,6 +85,7 @@ void take_link_fields(const std::vector<Subnet>& configured, std::vector<Subnet>
     const auto speaker = std::ranges::find_if(
         configured, [&](const Subnet& s) { return s.cidr == first.cidr || is_on_link_of(s, first); });
     first.authoritative = speaker->authoritative;
+    first.identity = speaker->identity;
     first.client_classes = speaker->client_classes;
     first.rate_limit = speaker->rate_limit;
     first.probe_timeout = speaker->probe_timeout;

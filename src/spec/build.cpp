@@ -2,10 +2,12 @@
 #include "spec/build.hpp"
 
 #include <algorithm>
+#include <hcpnet/bytes.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <set>
 #include <utility>
 
+#include "dhcp/option_value.hpp"
 #include "spec/format.hpp"
 #include "spec/names.hpp"
 #include "spec/rules.hpp"
@@ -71,6 +73,11 @@ ValidDhcpPolicy::V6 build_ipv6(const DHCPPolicy::V6& ipv6) {
   return valid;
 }
 
+/// What has passed Format::option_bytes.
+std::string bytes_of(const std::string& text) {
+  return std::string(as_text(*dhcp::encode_option_bytes(text)));
+}
+
 std::vector<ValidDhcpPolicy::Pool> build_pools(const std::vector<DHCPPolicy::Pool>& pools) {
   std::vector<ValidDhcpPolicy::Pool> valid;
   for (const DHCPPolicy::Pool& pool : pools)
@@ -104,9 +111,11 @@ ValidDhcpPolicy build_policy(const SpecSet::Object<DHCPPolicy>* object) {
   if (auto& limit = valid.client_rate_limit)  // what is written is not less; what is left out follows the rate
     limit->burst = std::max(limit->burst, limit->messages_per_second);
   valid.probe = policy->probe;
+  valid.client_identity = policy->client_identity;
   for (const DHCPPolicy::Reservation& r : policy->reservations)
-    valid.reservations.push_back(
-        {parse_mac_address(r.mac_address).value(), parse_ipv4(r.address).value(), r.host_name.value_or("")});
+    valid.reservations.push_back({r.mac_address ? parse_mac_address(*r.mac_address) : std::nullopt,
+                                  r.client_id ? bytes_of(*r.client_id) : std::string(), parse_ipv4(r.address).value(),
+                                  r.host_name.value_or("")});
   if (policy->ipv6) valid.ipv6 = build_ipv6(*policy->ipv6);
   valid.router_advertisement = policy->router_advertisement;
   return valid;

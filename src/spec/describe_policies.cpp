@@ -16,6 +16,7 @@ void describe_target(Fields& fields, TargetRef& target) {
 }
 
 constexpr std::array<std::string_view, 2> kIdentities{"mac", "duid"};
+constexpr std::array<std::string_view, 2> kClientIdentities{"mac", "clientID"};
 
 void describe_ipv6(Fields& fields, DHCPPolicy::V6& ipv6) {
   fields.text("cidr", Need::required, Format::ipv6_cidr, ipv6.cidr);
@@ -108,8 +109,10 @@ void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
   fields.objects("options", {}, policy.options, describe_option);
   describe_boot(fields, policy.boot);
   describe_pools(fields, policy);
+  fields.choice("identity", Need::optional, kClientIdentities, policy.client_identity);
   fields.objects("reservations", {}, policy.reservations, [](Fields& f, DHCPPolicy::Reservation& reservation) {
-    f.text("macAddress", Need::required, Format::mac, reservation.mac_address);
+    f.text("macAddress", Format::mac, reservation.mac_address);
+    f.text("clientID", Format::option_bytes, reservation.client_id);
     f.text("address", Need::required, Format::ipv4, reservation.address);
     f.text("hostName", Format::host_name, reservation.host_name);
   });

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which addresses a DHCPPolicy gives to whom.
 #include <algorithm>
+#include <hcpnet/bytes.hpp>
 #include <iterator>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "dhcp/option_value.hpp"
 #include "spec/rules.hpp"
 
 namespace hcpnet::spec {
@@ -140,17 +142,22 @@ class PoolChecker {
 
   void check_reservations() {
     std::map<MacAddress, std::size_t> macs;
+    std::map<std::string, std::size_t> ids;
     std::map<Ipv4, std::size_t> addresses;
     for (std::size_t i = 0; i < policy_.reservations.size(); ++i) {
       const DHCPPolicy::Reservation& reservation = policy_.reservations[i];
       const std::string pointer = item("/spec/reservations", i);
       const std::string mac_pointer = pointer + "/macAddress", address_pointer = pointer + "/address";
-      if (const auto mac = parse_mac_address(reservation.mac_address); mac && subject_.is_good(mac_pointer)) {
+      if (reservation.mac_address.has_value() == reservation.client_id.has_value())
+        subject_.error(code::bad_combination, pointer, "a reservation has either macAddress or clientID");
+      const auto mac = reservation.mac_address ? parse_mac_address(*reservation.mac_address) : std::nullopt;
+      if (mac && subject_.is_good(mac_pointer)) {
         const auto [first, is_new] = macs.emplace(*mac, i);
         if (!is_new)
           subject_.error(code::duplicate_name, mac_pointer,
                          "reservation " + std::to_string(first->second) + " is for this MAC address");
       }
+      check_client_id(reservation, i, ids);
       const auto address = good_address(subject_, address_pointer, reservation.address);
       if (!address || !check_place(*address, address_pointer)) continue;
       const auto [first, is_new] = addresses.emplace(*address, i);
@@ -161,6 +168,17 @@ class PoolChecker {
         static_cast<void>(check_owner(*address, address_pointer));
       reserved_.push_back(*address);
     }
+  }
+  void check_client_id(const DHCPPolicy::Reservation& reservation, std::size_t index,
+                       std::map<std::string, std::size_t>& seen) {
+    const std::string pointer = item("/spec/reservations", index) + "/clientID";
+    if (!reservation.client_id || !subject_.is_good(pointer)) return;
+    const auto bytes = dhcp::encode_option_bytes(*reservation.client_id);
+    if (!bytes) return;
+    const auto [first, is_new] = seen.emplace(as_text(*bytes), index);
+    if (!is_new)
+      subject_.error(code::duplicate_name, pointer,
+                     "reservation " + std::to_string(first->second) + " is for this client identifier");
   }
   bool check_place(Ipv4 address, const std::string& pointer) {
     if (const Ipv4Cidr* network = find_network(address)) return check_inside(subject_, *network, address, pointer);

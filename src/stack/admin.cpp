@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "dhcp/lease_file_reader.hpp"
+#include "dhcp/lease_import.hpp"
 #include "stack/stack_impl.hpp"
 #include "stack/to_json.hpp"
 
@@ -138,6 +140,11 @@ void reserve(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
   if (const std::string duid = parameter("duid"); !duid.empty()) {
     wanted.duid = dhcp6::parse_duid(duid);
     if (!wanted.duid) return reply(problem(400, "duid: not a DUID"));
+  }
+  if (const std::string id = parameter("clientId"); !id.empty()) {
+    auto bytes = dhcp::parse_hex_bytes(id, dhcp::kMaxStoredClientIdBytes);
+    if (!bytes) return reply(problem(400, "clientId: hexadecimal bytes between colons are needed"));
+    wanted.client_id = *std::move(bytes);
   }
   stack.reserve_address(wanted, answer("reserved"));
 }

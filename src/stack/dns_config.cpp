@@ -252,7 +252,8 @@ void add_subnets(const Inputs& in, const dhcp::Config& dhcp, bool has_reverse, L
   for (const dhcp::Subnet& subnet : dhcp.subnets) {
     if (!is_wanted(subnet.name)) continue;
     add_network(subnet.cidr);
-    for (const dhcp::Reservation& r : subnet.reservations) reserve(r.host_name, r.mac.to_string());
+    for (const dhcp::Reservation& r : subnet.reservations)
+      reserve(r.host_name, r.mac ? r.mac->to_string() : owner_by_client_id(r.client_id));
   }
   for (const dhcp6::Subnet& subnet : dhcp.subnets6) {
     if (!is_wanted(subnet.name)) continue;
@@ -260,7 +261,7 @@ void add_subnets(const Inputs& in, const dhcp::Config& dhcp, bool has_reverse, L
     for (const dhcp6::Reservation& r : subnet.reservations) {
       if (r.mac) reserve(r.host_name, r.mac->to_string());
       if (!r.duid) continue;
-      reserve(r.host_name, "duid " + r.duid->to_string());
+      reserve(r.host_name, owner_by_duid(*r.duid));
       // Its IPv4 leases are known by the hardware address alone.
       if (const auto mac = r.duid->link_layer()) reserve(r.host_name, mac->to_string());
     }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dhcp/lease_file_reader.hpp"
+#include "dhcp/lease_import.hpp"
 #include "timestamp.hpp"
 
 namespace hcpnet {
@@ -102,6 +103,7 @@ Json to_json(const dhcp::KeptAddress& kept) {
   return {{"address", kept.address.to_string()},
           {"mac", kept.mac ? kept.mac->to_string() : ""},
           {"duid", kept.duid ? kept.duid->to_string() : ""},
+          {"clientId", dhcp::hex_bytes(kept.client_id)},
           {"hostName", printable(kept.host_name)},
           {"subnet", kept.subnet},
           {"byHand", kept.is_by_hand}};
@@ -117,7 +119,9 @@ Json to_json(const LeaseFeed::Event& event) {
 
 bool is_lease_of(const dhcp::Lease& lease, const std::string& key) {
   if (const auto address = parse_ip_address(key)) return *address == IpAddress(lease.address);
-  if (const auto mac = parse_mac_address(key)) return *mac == lease.mac;
+  if (const auto mac = parse_mac_address(key); mac == lease.mac) return true;
+  const auto id = dhcp::parse_hex_bytes(key, dhcp::kMaxStoredClientIdBytes);
+  if (id && !id->empty() && *id == lease.client_id) return true;
   return !key.empty() && key == lease.host_name;
 }
 

@@ -36,6 +36,8 @@ kind: DHCPPolicy
 metadata: {name: p, namespace: hcp}
 spec:
   targetRef: {kind: Infra, name: vlan}
+  identity: clientID
+  reservations: [{clientID: "hex:01525400000001", address: 127.81.1.111}]
   exclusions: [{rangeStart: 127.81.1.110}]
   pools: [{rangeStart: 127.81.1.10, rangeEnd: 127.81.1.19, clientClasses: [pxe]}]
   subnets: [{cidr: 127.82.0.0/24, gateway: 127.82.0.1, pools: [{rangeStart: 127.82.0.10, rangeEnd: 127.82.0.19}]}]
@@ -46,6 +48,7 @@ spec:
 def test_shows_pools_and_subnets_of_a_policy() -> None:
     policy = check({"set.yaml": SPEC.format(cluster="blue") + POLICY}).infras[0].dhcp_policy
     assert policy.authoritative
+    assert policy.identity == "clientID"
     assert [str(excluded) for excluded in policy.exclusions] == ["127.81.1.110-127.81.1.110"]
     (pool,) = policy.pools
     assert (str(pool.range), pool.client_classes) == ("127.81.1.10-127.81.1.19", ["pxe"])
@@ -55,7 +58,7 @@ def test_shows_pools_and_subnets_of_a_policy() -> None:
     assert [str(pool.range) for pool in subnet.pools] == ["127.82.0.10-127.82.0.19"]
     assert policy.client_classes == ["pxe"]
     plain = check({"set.yaml": SPEC.format(cluster="blue")}).infras[0].dhcp_policy
-    assert (plain.pools, plain.subnets, plain.exclusions) == ([], [], [])
+    assert (plain.pools, plain.subnets, plain.exclusions, plain.identity) == ([], [], [], "mac")
 
 
 def test_checks_files_as_the_command_does(vlan: Vlan) -> None:

@@ -63,6 +63,12 @@ void bind_dhcp_policy(py::module_& m) {
       .def_readonly("pools", &ValidDhcpPolicy::Subnet::pools, "list[ValidDhcpPool].");
   py::class_<ValidDhcpPolicy>(m, "ValidDhcpPolicy", "The DHCPPolicy of a network; the defaults where there is none.")
       .def_readonly("authoritative", &ValidDhcpPolicy::authoritative, "bool.")
+      .def_property_readonly(
+          "identity",
+          [](const ValidDhcpPolicy& policy) {
+            return policy.client_identity == DHCPPolicy::ClientIdentity::mac ? "mac" : "clientID";
+          },
+          "str: \"mac\" or \"clientID\", by which IPv4 clients are known again.")
       .def_readonly("exclusions", &ValidDhcpPolicy::exclusions, "list[Ipv4Range]: never given from a pool.")
       .def_readonly("pools", &ValidDhcpPolicy::pools, "list[ValidDhcpPool]: after the target's own range.")
       .def_readonly("subnets", &ValidDhcpPolicy::subnets, "list[ValidDhcpSubnet].")

@@ -27,8 +27,8 @@ struct AllocatorLimits {
 
 /// Which client has which address of one link, a subnet or the several of a shared network, and which address is next.
 ///
-/// Identity is the hardware address: one lease per MAC (cloned images share client identifiers; the MAC of a virtual
-/// machine is its own). An address is given in this order: the client's reservation; its present binding; its previous
+/// One lease per client, who is known by its hardware address, or by its client identifier where Subnet::identity says
+/// so. An address is given in this order: the client's reservation; its present binding; its previous
 /// one while nobody took it (RFC 2131 section 4.3.1); the one it asks for; what it was offered before; from the pools
 /// of its classes, or else from those open to every client, the lowest that was never used of the first pool that has
 /// one; of these pools the one that has been out of use longest. Network, broadcast, server, router and DNS addresses,
@@ -73,48 +73,49 @@ class Allocator {
   Allocator& operator=(Allocator&&) noexcept;
 
   /// Takes other pools and reservations; leases and offers stay. Precondition: the same networks in the same order.
-  /// Takes time linear in the number of leases.
+  /// Takes time linear in the number of leases. Where clients are known by something else from now on, offers end; of
+  /// bindings that turn out to be one client's it goes on from the newest, and the others last until they expire.
   void reconfigure(std::span<const Subnet> subnets);
   void reconfigure(const Subnet& subnet) { reconfigure(std::span(&subnet, 1)); }
   /// Takes what was stored, before the first client. Where one client has two bindings the newer wins; the other,
-  /// ended, is returned to be stored again.
+  /// ended, is returned to be stored again. One of another hardware address, though, may be in use by another machine
+  /// with the same client identifier: it is nobody's to get and lasts until it expires.
   std::vector<Lease> restore(std::vector<Lease> leases, Time now);
 
   /// An address for a DISCOVER, held for this client. nullopt: none left.
   std::optional<Ipv4> offer(const Client& client, std::optional<Ipv4> requested, Time now);
   /// Forgets what was offered to this client.
-  void withdraw(const MacAddress& mac);
+  void withdraw(const Client& client);
 
   /// The client's binding, present or previous.
-  [[nodiscard]] std::optional<Held> find(const MacAddress& mac) const;
+  [[nodiscard]] std::optional<Held> find(const Client& client) const;
   /// What was offered to it is its own as long as the address is in a pool: a client may say less in its REQUEST than
   /// in its DISCOVER, and be of another class.
   [[nodiscard]] Claim claim(const Client& client, Ipv4 address) const;
   /// What the relay said when the client got the address that it is bound to now. Empty: nothing, or it is not bound.
-  [[nodiscard]] std::string relay_information(const MacAddress& mac, Ipv4 address) const;
-  [[nodiscard]] std::optional<Ipv4> reservation(const MacAddress& mac) const;
+  [[nodiscard]] std::string relay_information(const Client& client, Ipv4 address) const;
+  [[nodiscard]] std::optional<Ipv4> reservation(const Client& client) const;
 
   /// Binds, or renews. The new lease is the last event; that an older binding of the same client ends is told first.
   /// The new one counts as a lease, and the older one as ended, only after confirm(): what did not reach the disk
   /// leaves the client where it was. Precondition: claim() is own or free.
-  std::vector<LeaseEvent> bind(const Client& client, Ipv4 address, std::string client_id, std::string host_name,
-                               Time now);
+  std::vector<LeaseEvent> bind(const Client& client, Ipv4 address, std::string host_name, Time now);
   /// The binding is on disk.
-  void confirm(const MacAddress& mac, Ipv4 address);
+  void confirm(const Client& client, Ipv4 address);
   /// The same for what bind() gave. It may have been taken back: of two requests that waited for the disk the second
   /// may be on it although the first is not. Then it is the client's again.
   void confirm(const Lease& lease);
   /// The binding did not reach the disk: a new one becomes an offer again, so that the client may ask once more.
-  void revert(const MacAddress& mac, Ipv4 address, Time now);
+  void revert(const Client& client, Ipv4 address, Time now);
 
   /// RFC 2131 section 4.3.4. nullopt: it is not this client's.
-  std::optional<LeaseEvent> release(const MacAddress& mac, Ipv4 address, Time now);
+  std::optional<LeaseEvent> release(const Client& client, Ipv4 address, Time now);
   /// RFC 2131 section 4.3.3. nullopt: it is not this client's.
-  std::optional<LeaseEvent> decline(const MacAddress& mac, Ipv4 address, Time now);
+  std::optional<LeaseEvent> decline(const Client& client, Ipv4 address, Time now);
   /// Somebody uses an address that is offered to this client. nullopt: it is not.
-  std::optional<LeaseEvent> report_conflict(const MacAddress& mac, Ipv4 address, Time now);
+  std::optional<LeaseEvent> report_conflict(const Client& client, Ipv4 address, Time now);
   /// Whether the address waits for this client's REQUEST.
-  [[nodiscard]] bool has_offer(const MacAddress& mac, Ipv4 address) const;
+  [[nodiscard]] bool has_offer(const Client& client, Ipv4 address) const;
 
   /// Ends what is bound, or lets rest no longer, whoever has it. nullopt: neither.
   std::optional<LeaseEvent> end(Ipv4 address, Time now);

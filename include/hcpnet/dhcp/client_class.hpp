@@ -30,10 +30,11 @@ struct Client {
   MacAddress mac;
   ClassSet classes = {};
   std::string relay_information = {};  ///< what the relay said of it, to be kept with the lease
+  std::string client_id = {};          ///< option 61 as sent; empty when it sent none
 
   Client(const MacAddress& m) noexcept : mac(m) {}  // NOLINT(google-explicit-constructor): a client of no class
-  Client(const MacAddress& m, const ClassSet& c, std::string relay = {}) noexcept
-      : mac(m), classes(c), relay_information(std::move(relay)) {}
+  Client(const MacAddress& m, const ClassSet& c, std::string relay = {}, std::string id = {}) noexcept
+      : mac(m), classes(c), relay_information(std::move(relay)), client_id(std::move(id)) {}
 };
 
 }  // namespace hcpnet::dhcp

@@ -12,11 +12,20 @@
 
 namespace hcpnet::dhcp {
 
-/// An address kept for one client by configuration.
+/// By what a client is known again (RFC 2131 section 4.2).
+enum class Identity : std::uint8_t {
+  mac,        ///< its hardware address, whatever identifier it shows: firmware, installer and installed system of one
+              ///< machine are one client, machines cloned from one image are several
+  client_id,  ///< its client identifier (option 61, RFC 4361), whatever interface it comes from; one that sends none is
+              ///< known by what RFC 2132 section 9.14 makes of a hardware address: 1, for Ethernet, and the address
+};
+
+/// An address kept for one client by configuration; of `mac` and `client_id` one is there.
 struct Reservation {
-  MacAddress mac;
+  std::optional<MacAddress> mac;
   Ipv4 address;
-  std::string host_name;  ///< may be empty
+  std::string host_name;       ///< may be empty
+  std::string client_id = {};  ///< option 61 as sent; it goes before a hardware address that another one is for
 };
 
 /// An option to send as it is (RFC 2132 numbering, 1 to 254); longer than 255 bytes is split as RFC 3396 says.
@@ -85,11 +94,12 @@ struct Subnet {
   std::chrono::seconds lease_time{3600};
   bool authoritative = true;
   std::vector<RawOption> options;  ///< instead of, or in addition to, what follows from the fields above
+  Identity identity = Identity::mac;
   std::vector<Reservation> reservations;
   std::vector<Ipv4Range> exclusions;  ///< never given from a pool; a reservation may lie in one
   /// Subnets with the same name here are on one link, not empty: a shared network. They stand together; the first of
-  /// them says what holds for all: authoritative, client_classes, rate_limit, probe_timeout. A client has one lease on
-  /// the link, in whichever of them; the others may have no address of ours, then `server_id` is that of the first.
+  /// them says what holds for all: authoritative, identity, client_classes, rate_limit, probe_timeout. A client has one
+  /// lease on the link, in whichever of them; the others may have no address of ours, then `server_id` is that of the first.
   std::string shared_network;
   std::vector<ClientClass> client_classes;  ///< the earlier one wins where two give the same option
   Boot boot;

@@ -62,6 +62,7 @@ struct AddressProbe {
   Ipv4 source;        ///< our address
   bool is_relayed = false;
   std::chrono::milliseconds timeout{};
+  std::string client_id = {};  ///< of the client, option 61
 };
 
 /// What one message led to.

@@ -266,8 +266,13 @@ struct DHCPPolicy {
     std::uint32_t timeout_milliseconds = 300;  ///< 50 to 3000: how long an offer waits for an answer
   };
   std::optional<Probe> probe;  ///< absent: none
+  /// By what IPv4 clients are known again.
+  enum class ClientIdentity : std::uint8_t { mac, client_id };
+  ClientIdentity client_identity = ClientIdentity::mac;
   struct Reservation {
-    std::string mac_address, address;
+    std::optional<std::string> mac_address;
+    std::optional<std::string> client_id;  ///< instead: option 61, text or "hex:" and digits
+    std::string address;
     std::optional<std::string> host_name;
   };
   std::vector<Reservation> reservations;

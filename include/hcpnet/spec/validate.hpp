@@ -75,8 +75,10 @@ struct ValidDhcpPolicy {
   std::vector<DHCPPolicy::ClientClass> client_classes;
   std::optional<DHCPPolicy::RateLimit> client_rate_limit;
   std::optional<DHCPPolicy::Probe> probe;
+  DHCPPolicy::ClientIdentity client_identity = DHCPPolicy::ClientIdentity::mac;
   struct Reservation {
-    MacAddress mac;
+    std::optional<MacAddress> mac;
+    std::string client_id;  ///< instead: the bytes of option 61
     Ipv4 address;
     std::string host_name;
   };

@@ -65,7 +65,7 @@ Ipv4 lease(Allocator& allocator, const Client& client, Allocator::Time now = kNo
   const auto address = allocator.offer(client, {}, now);
   EXPECT_TRUE(address);
   if (!address) return {};
-  allocator.bind(client, *address, {}, {}, now);
+  allocator.bind(client, *address, {}, now);
   allocator.confirm(client.mac, *address);
   return *address;
 }
@@ -75,7 +75,7 @@ std::set<Ipv4> lease_all(Allocator& allocator, const ClassSet& classes = {}, All
   std::set<Ipv4> given;
   for (unsigned n = 1000; const auto address = allocator.offer({test_mac(n), classes}, {}, now); ++n) {
     EXPECT_TRUE(given.insert(*address).second) << address->to_string();
-    allocator.bind({test_mac(n), classes}, *address, {}, {}, now);
+    allocator.bind({test_mac(n), classes}, *address, {}, now);
     allocator.confirm(test_mac(n), *address);
   }
   return given;
@@ -163,7 +163,7 @@ TEST(DhcpAllocatorPools, ClientThatLeavesItsClassKeepsTheLeaseAndGetsAnotherAddr
   EXPECT_EQ(lease(allocator, {test_mac(1), kPxe}), at(20));
   EXPECT_EQ(allocator.claim(test_mac(1), at(20)), Claim::retired);
   EXPECT_EQ(allocator.offer(test_mac(1), at(20), kNow), at(50));
-  const auto events = allocator.bind(test_mac(1), at(50), {}, {}, kNow);
+  const auto events = allocator.bind(test_mac(1), at(50), {}, kNow);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].lease.address, at(20));
   allocator.confirm(test_mac(1), at(50));
@@ -176,7 +176,7 @@ TEST(DhcpAllocatorPools, OfferIsTheClientsEvenIfItIsOfTheClassNoMore) {
   EXPECT_EQ(allocator.offer({test_mac(1), kPxe}, {}, kNow), at(20));
   EXPECT_EQ(allocator.claim(test_mac(1), at(20)), Claim::own);
   EXPECT_EQ(allocator.claim(test_mac(2), at(20)), Claim::outside);
-  allocator.bind(test_mac(1), at(20), {}, {}, kNow);
+  allocator.bind(test_mac(1), at(20), {}, kNow);
   allocator.confirm(test_mac(1), at(20));
   EXPECT_EQ(allocator.claim(test_mac(1), at(20)), Claim::retired) << "to be renewed the class counts";
   EXPECT_EQ(allocator.offer({test_mac(1), kPxe}, {}, kNow), at(20));
@@ -276,7 +276,7 @@ TEST(DhcpAllocatorPools, SharedNetworkHasOneLeasePerClient) {
   Allocator allocator(shared());
   EXPECT_EQ(lease(allocator, test_mac(1)), at(50));
   EXPECT_EQ(allocator.claim(test_mac(1), far(11)), Claim::free);
-  const auto events = allocator.bind(test_mac(1), far(11), {}, {}, kNow);
+  const auto events = allocator.bind(test_mac(1), far(11), {}, kNow);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].kind, LeaseEventKind::released);
   EXPECT_EQ(events[0].lease.address, at(50));
@@ -420,7 +420,7 @@ TEST(DhcpAllocatorPools, NeverGivesOneAddressTwiceWhileThePoolsChange) {
       ASSERT_NE(open, today.pools.end());
       ASSERT_TRUE(std::ranges::none_of(today.exclusions, [&](const Ipv4Range& r) { return r.contains(*address); }));
       ASSERT_TRUE(is_reserved || is_open(*open, client.classes)) << address->to_string();
-      const auto events = allocator.bind(client, *address, {}, {}, now);
+      const auto events = allocator.bind(client, *address, {}, now);
       if (pick(6) == 0) {
         allocator.revert(client.mac, *address, now);
         const bool is_renewal = held.contains(client.mac) && held[client.mac].first == *address;

@@ -38,7 +38,7 @@ Ipv4 lease(Allocator& allocator, const MacAddress& mac, Allocator::Time now = kN
   const auto address = allocator.offer(mac, {}, now);
   EXPECT_TRUE(address);
   if (!address) return {};
-  allocator.bind(mac, *address, {}, {}, now);
+  allocator.bind(mac, *address, {}, now);
   allocator.confirm(mac, *address);
   return *address;
 }
@@ -216,7 +216,7 @@ TEST(DhcpAllocator, LeaseExpiresAtItsTimeAndNotBefore) {
 TEST(DhcpAllocator, RenewalMovesTheExpiryAndKeepsTheStart) {
   Allocator allocator(subnet());
   lease(allocator, test_mac(1));
-  const auto events = allocator.bind(test_mac(1), at(50), {}, {}, kNow + 1800s);
+  const auto events = allocator.bind(test_mac(1), at(50), {}, kNow + 1800s);
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].kind, LeaseEventKind::renewed);
   EXPECT_EQ(events[0].lease.started, kNow);
@@ -232,7 +232,7 @@ TEST(DhcpAllocator, ShorterLeaseTimeEndsARenewedLeaseEarlier) {
   Subnet shorter = subnet();
   shorter.lease_time = 60s;
   allocator.reconfigure(shorter);
-  allocator.bind(test_mac(1), at(50), {}, {}, kNow);
+  allocator.bind(test_mac(1), at(50), {}, kNow);
   allocator.confirm(test_mac(1), at(50));
   EXPECT_EQ(allocator.next_due(), kNow + 60s);
   EXPECT_EQ(allocator.expire(kNow + 60s, 10).size(), 1U);
@@ -250,7 +250,7 @@ TEST(DhcpAllocator, EndsNoMoreThanAskedForAtOnce) {
 TEST(DhcpAllocator, OneLeasePerClient) {
   Allocator allocator(subnet());
   lease(allocator, test_mac(1));
-  const auto events = allocator.bind(test_mac(1), at(57), {}, {}, kNow);
+  const auto events = allocator.bind(test_mac(1), at(57), {}, kNow);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].kind, LeaseEventKind::released);
   EXPECT_EQ(events[0].lease.address, at(50));
@@ -264,7 +264,7 @@ TEST(DhcpAllocator, OneLeasePerClient) {
 TEST(DhcpAllocator, MoveThatDidNotReachTheDiskLeavesTheClientWhereItWas) {
   Allocator allocator(subnet(50, 57));
   lease(allocator, test_mac(1));
-  allocator.bind(test_mac(1), at(57), {}, {}, kNow);
+  allocator.bind(test_mac(1), at(57), {}, kNow);
   allocator.revert(test_mac(1), at(57), kNow);
   EXPECT_EQ(allocator.find(test_mac(1))->address, at(50));
   EXPECT_EQ(allocator.find(test_mac(1))->state, LeaseState::bound);
@@ -277,8 +277,8 @@ TEST(DhcpAllocator, MoveThatDidNotReachTheDiskLeavesTheClientWhereItWas) {
 TEST(DhcpAllocator, ClientThatGoesBackBeforeTheDiskAnswersKeepsItsAddress) {
   Allocator allocator(subnet(50, 57));
   lease(allocator, test_mac(1));
-  allocator.bind(test_mac(1), at(57), {}, {}, kNow);
-  allocator.bind(test_mac(1), at(50), {}, {}, kNow);
+  allocator.bind(test_mac(1), at(57), {}, kNow);
+  allocator.bind(test_mac(1), at(50), {}, kNow);
   allocator.confirm(test_mac(1), at(57));
   EXPECT_EQ(allocator.claim(test_mac(2), at(50)), Claim::taken);
   allocator.confirm(test_mac(1), at(50));
@@ -319,7 +319,7 @@ TEST(DhcpAllocator, OfferedAddressMayBeDeclined) {
 
 TEST(DhcpAllocator, BindingCountsOnlyWhenConfirmed) {
   Allocator allocator(subnet());
-  allocator.bind(test_mac(1), at(50), {}, {}, kNow);
+  allocator.bind(test_mac(1), at(50), {}, kNow);
   EXPECT_TRUE(allocator.leases().empty());
   EXPECT_EQ(allocator.claim(test_mac(2), at(50)), Claim::taken);
   allocator.confirm(test_mac(1), at(50));
@@ -328,7 +328,7 @@ TEST(DhcpAllocator, BindingCountsOnlyWhenConfirmed) {
 
 TEST(DhcpAllocator, RevertedBindingIsHeldForTheSameClient) {
   Allocator allocator(subnet(50, 50));
-  allocator.bind(test_mac(1), at(50), {}, {}, kNow);
+  allocator.bind(test_mac(1), at(50), {}, kNow);
   allocator.revert(test_mac(1), at(50), kNow);
   EXPECT_EQ(allocator.usage().bound, 0U);
   EXPECT_EQ(allocator.claim(test_mac(1), at(50)), Claim::own);
@@ -340,7 +340,7 @@ TEST(DhcpAllocator, RevertedBindingIsHeldForTheSameClient) {
 TEST(DhcpAllocator, RevertedRenewalStaysBound) {
   Allocator allocator(subnet());
   lease(allocator, test_mac(1));
-  allocator.bind(test_mac(1), at(50), {}, {}, kNow + 10s);
+  allocator.bind(test_mac(1), at(50), {}, kNow + 10s);
   allocator.revert(test_mac(1), at(50), kNow + 10s);
   EXPECT_EQ(allocator.usage().bound, 1U);
 }
@@ -438,7 +438,7 @@ TEST(DhcpAllocator, NeverGivesOneAddressTwiceAndLosesNone) {
           const auto address = allocator.offer(mac, wish, now);
           if (!address || pick(4) == 0) break;
           ASSERT_TRUE(*address >= at(50) && *address <= at(69));
-          const auto events = allocator.bind(mac, *address, {}, {}, now);
+          const auto events = allocator.bind(mac, *address, {}, now);
           if (pick(6) == 0) {
             allocator.revert(mac, *address, now);
             break;
@@ -454,7 +454,7 @@ TEST(DhcpAllocator, NeverGivesOneAddressTwiceAndLosesNone) {
         }
         case 3:  // RENEW
           if (held.contains(mac) && allocator.claim(mac, held[mac].first) == Claim::own) {
-            held[mac].second = allocator.bind(mac, held[mac].first, {}, {}, now).back().lease.expires;
+            held[mac].second = allocator.bind(mac, held[mac].first, {}, now).back().lease.expires;
             allocator.confirm(mac, held[mac].first);
           }
           break;

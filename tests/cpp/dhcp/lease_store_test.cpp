@@ -171,10 +171,16 @@ TEST_F(LeaseDatabaseTest, OfAnotherVersionOrOwnerIsRefused) {  // DHC-19
 
 TEST_F(LeaseDatabaseTest, OfVersionTwoIsBroughtUp) {
   write({change(50, 1)}, {subnet()});
-  run_sql("ALTER TABLE lease DROP COLUMN relay_information; PRAGMA user_version=2");
+  run_sql(
+      "ALTER TABLE lease DROP COLUMN relay_information; ALTER TABLE reservation DROP COLUMN client_id; "
+      "INSERT INTO reservation VALUES(x'c0000214', x'020000000101', x'', 'web'); PRAGMA user_version=2");
   Lease expected = change(50, 1).event.lease;
   expected.relay_information.clear();
-  EXPECT_EQ(load({subnet()}).by_subnet[0].at(0), expected);
+  const StoredLeases stored = load({subnet()});
+  EXPECT_EQ(stored.by_subnet[0].at(0), expected);
+  ASSERT_EQ(stored.reservations.size(), 1U);
+  EXPECT_EQ(stored.reservations[0].host_name, "web");
+  EXPECT_EQ(stored.reservations[0].client_id, "");
   write({change(50, 1)}, {subnet()});
   EXPECT_EQ(load({subnet()}).by_subnet[0].at(0), change(50, 1).event.lease) << "as version 3";
 }
@@ -182,7 +188,8 @@ TEST_F(LeaseDatabaseTest, OfVersionTwoIsBroughtUp) {
 TEST_F(LeaseDatabaseTest, OfVersionOneIsBroughtUp) {
   write({change(50, 1)}, {subnet()});
   run_sql(
-      "DROP VIEW readable6; DROP TABLE lease6; ALTER TABLE lease DROP COLUMN relay_information; PRAGMA user_version=1");
+      "DROP VIEW readable6; DROP TABLE lease6; DROP TABLE reservation; "
+      "ALTER TABLE lease DROP COLUMN relay_information; PRAGMA user_version=1");
   EXPECT_EQ(load({subnet()}).by_subnet[0].size(), 1U);
   EXPECT_EQ(load({subnet()}).by_subnet[0].size(), 1U) << "and again as version 3";
   run_sql("PRAGMA user_version=0");

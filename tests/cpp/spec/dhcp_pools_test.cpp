@@ -29,7 +29,7 @@ constexpr const char* kEverything = R"(
   serverHostName: boot.example.com
   bootFileName: undionly.kpxe
   exclusions: [{rangeStart: 192.0.2.110, rangeEnd: 192.0.2.119}, {rangeStart: 192.0.2.5}, {rangeStart: 198.51.100.20}]
-  reservations: [{macAddress: "02:00:00:00:00:01", address: 192.0.2.112}, {macAddress: "02:00:00:00:00:02", address: 198.51.100.30}]
+  reservations: [{macAddress: "02:00:00:00:00:01", address: 192.0.2.112}, {macAddress: "02:00:00:00:00:02", address: 198.51.100.30}, {clientID: "hex:00ff", address: 192.0.2.113}]
   pools:
   - {rangeStart: 192.0.2.160, rangeEnd: 192.0.2.169, clientClasses: [pxe, lab], options: [{code: 42, value: 192.0.2.9}]}
   subnets:
@@ -49,6 +49,7 @@ constexpr const char* kEverything = R"(
     options: [{code: 67, value: lab.ipxe}]
   clientRateLimit: {messagesPerSecond: 5}
   probe: {timeoutMilliseconds: 250}
+  identity: clientID
 )";
 
 TEST(DhcpPools, TakeEverythingThatIsRight) {
@@ -67,6 +68,9 @@ TEST(DhcpPools, TakeEverythingThatIsRight) {
   EXPECT_THAT(valid.client_classes.at(0).match.architectures, ElementsAre(7, 9));
   EXPECT_EQ(valid.client_rate_limit->burst, 20U);
   EXPECT_EQ(valid.probe->timeout_milliseconds, 250U);
+  EXPECT_EQ(valid.client_identity, DHCPPolicy::ClientIdentity::client_id);
+  EXPECT_EQ(valid.reservations.at(2).client_id, std::string("\x00\xff", 2));
+  EXPECT_FALSE(valid.reservations.at(2).mac);
   EXPECT_EQ(set.infras[0].networks().size(), 3U);
   EXPECT_TRUE(set.infras[0].is_on_link(Ipv4(203, 0, 113, 5)));
   EXPECT_FALSE(set.infras[0].is_on_link(Ipv4(203, 0, 113, 65)));
@@ -135,6 +139,21 @@ TEST(DhcpPools, ExclusionsLieInANetworkOfTheLink) {
               ElementsAre("address-outside-cidr" + at + "rangeEnd"));
   EXPECT_THAT(exclude(range("192.0.2.9", "192.0.2.8")), ElementsAre("range-reversed" + at + "rangeEnd"));
   EXPECT_THAT(exclude(range("192.0.2.9", "nine")), ElementsAre("bad-address" + at + "rangeEnd"));
+}
+
+TEST(DhcpPools, ReservationIsForAMacAddressOrAClientIdentifier) {
+  const auto reserve = [](const std::string& list) { return errors("  reservations: [" + list + "]\n"); };
+  const std::string at = " /spec/reservations/0";
+  EXPECT_THAT(reserve("{clientID: \"hex:01525400000001\", address: 192.0.2.20}, {clientID: vm-7, address: 192.0.2.21}"),
+              IsEmpty());
+  EXPECT_THAT(reserve("{address: 192.0.2.20}"), ElementsAre("bad-combination" + at));
+  EXPECT_THAT(reserve("{macAddress: \"02:00:00:00:00:01\", clientID: vm-7, address: 192.0.2.20}"),
+              ElementsAre("bad-combination" + at));
+  EXPECT_THAT(reserve("{clientID: vm-7, address: 192.0.2.20}, {clientID: \"hex:766d2d37\", address: 192.0.2.21}"),
+              ElementsAre("duplicate-name /spec/reservations/1/clientID"))
+      << "the same bytes";
+  EXPECT_THAT(reserve("{clientID: \"hex:1\", address: 192.0.2.20}"), ElementsAre("bad-option-value" + at + "/clientID"));
+  EXPECT_THAT(errors("  identity: duid\n"), ElementsAre("bad-choice /spec/identity"));
 }
 
 TEST(DhcpPools, ReservationMayLieInAnExclusionAndInAnyNetworkOfTheLink) {

@@ -139,6 +139,8 @@ class KeptAddress:
     @property
     def duid(self) -> str | None: ...
     @property
+    def client_id(self) -> bytes: ...
+    @property
     def host_name(self) -> str: ...
     @property
     def subnet(self) -> str: ...
@@ -179,6 +181,7 @@ class StoppedServer:
         address: str | IPv4Address | IPv6Address,
         *,
         mac: str | None = None,
+        client_id: bytes | None = None,
         duid: str | None = None,
         host_name: str = "",
     ) -> KeptAddress: ...
