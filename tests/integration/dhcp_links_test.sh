@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # One `hcpnet up` on two links, in network namespaces that this run makes and removes.
-#   dhcp_links_test.sh HCPNET_COMMAND links   two interfaces; many relayed clients at once; systemd-networkd; and a client
-#                                             that moves to another node with its lease
-#   dhcp_links_test.sh HCPNET_COMMAND vlan    an interface and a VLAN on top of it: who is on which
+#   dhcp_links_test.sh HCPNET_COMMAND DHCP_LOAD links   two interfaces; many clients at once, relayed and on the link;
+#                                                       systemd-networkd; and a client that moves with its lease
+#   dhcp_links_test.sh HCPNET_COMMAND DHCP_LOAD vlan    an interface and a VLAN on top of it: who is on which
 # Exit status: 0 good, 1 failed, 77 skipped: not root, a program is missing, or the kernel has no VLAN devices.
 set -u
 
 command_program=$1
-second_link=$2
+load_program=$2
+second_link=$3
 networkd=/usr/lib/systemd/systemd-networkd
 run="hcpnet-links-$$"
 state=$(mktemp -d)
@@ -120,6 +121,22 @@ test_perfdhcp() {
     awk '/^received packets:/ { answers = $3 } /^non unique addresses:/ { doubles += $4 }
          END { print (answers >= 450 && doubles == 0) ? "yes" : "no: " answers " answers, " doubles " doubles" }' "$state/perf"
   )"
+}
+
+loaded() { # FIELD
+  sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" "$state/load"
+}
+
+# On the link itself, answered by frames to hardware addresses that nobody answers ARP for, and by broadcast. A busy
+# machine may lose some; what comes back is right.
+test_load() {
+  local broadcast
+  for broadcast in 0 1; do
+    in_namespace perf timeout 60 "$load_program" --interface eth0 --clients 500 --once 1 --window 16 --broadcast $broadcast >"$state/load" 2>&1
+    expect "500 clients on the link, broadcast $broadcast: answered" yes "$([ "$(loaded exchanges)" -ge 450 ] && echo yes || cat "$state/load")"
+    expect "500 clients on the link, broadcast $broadcast: no address twice, none refused, no checksum wrong" "0 0 0" \
+      "$(loaded duplicates) $(loaded refused) $(loaded unsound)"
+  done
 }
 
 # Without a service manager: where /sys can't be written it takes itself to be in a container, and waits for nobody.
@@ -244,5 +261,6 @@ test_links
 test_migration
 test_networkd
 test_perfdhcp
+test_load
 
 [ "$failures" = 0 ] || { cat "$state/server.err" "$state/client.log"; exit 1; }
