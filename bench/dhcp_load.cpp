@@ -3,6 +3,7 @@
 // hardware addresses, replies to them taken off the wire. Checks what comes back, the checksums and that no address has
 // two owners. One line of JSON on standard output. Needs CAP_NET_RAW.
 //   dhcp_load --interface NAME [--clients N] [--seconds S | --once 1] [--window W | --rate R] [--broadcast 1]
+//             [--patience MILLISECONDS]
 #include <arpa/inet.h>
 #include <linux/filter.h>
 #include <linux/if_packet.h>
@@ -42,7 +43,6 @@ using dhcp::MessageType;
 
 constexpr std::size_t kBatch = 64;               // frames that one system call takes or gives
 constexpr std::uint32_t kMaxClients = 1U << 20;  // an xid holds the client, and above it how often it has begun
-constexpr auto kLost = std::chrono::seconds(1);  // silence after which an exchange counts as lost
 constexpr std::size_t kEthernetBytes = 14;
 
 struct Options {
@@ -53,6 +53,7 @@ struct Options {
   std::size_t window = 32;  ///< exchanges that are under way at once
   double rate = 0;          ///< exchanges that begin per second, whatever becomes of those before; 0: as the window says
   bool wants_broadcast = false;
+  std::chrono::milliseconds patience{1000};  ///< after which an exchange that has not ended counts as lost
 };
 
 [[noreturn]] void fail(const char* what) {
@@ -266,7 +267,7 @@ class Fleet {
     client.began = now;
     ++totals_.begun;
     ++under_way_;
-    deadlines_.push_back({now + kLost, index, client.turn});
+    deadlines_.push_back({now + options_.patience, index, client.turn});
     send(index, MessageType::discover, {}, {});
   }
 
@@ -396,6 +397,8 @@ Options parse(int argc, char** argv) {
       options.rate = value;
     else if (name == "--broadcast")
       options.wants_broadcast = value != 0;
+    else if (name == "--patience")
+      options.patience = std::chrono::milliseconds(static_cast<long>(value));
     else
       throw std::invalid_argument("unknown option " + std::string(name));
   }
