@@ -28,7 +28,7 @@ LeaseTable::Client shown(const Lease& lease) noexcept {
   return {lease.mac, lease.client_id};
 }
 LeaseTable::Client shown(const LeaseRecord& record) noexcept {
-  return {record.mac, record.client_id};
+  return {record.mac, record.texts.client_id()};
 }
 
 }  // namespace
@@ -292,7 +292,7 @@ LeaseEvent Allocator::Impl::lay_to_rest(const Client& client, Ipv4 address, Leas
   table.clear_owner(record);
   table.set_state(record, LeaseState::declined);
   record.mac = client.mac;
-  record.client_id = client.client_id;
+  record.texts.set(client.client_id, record.texts.host_name(), record.texts.relay_information());
   record.is_durable = true;
   record.started = now;
   record.expires = until;
@@ -323,10 +323,10 @@ void Allocator::Impl::stay(const Client& client, Ipv4 address) {
 Lease Allocator::Impl::lease(const LeaseRecord& record) const {
   return {.address = record.address,
           .mac = record.mac,
-          .client_id = record.client_id,
-          .host_name = record.host_name,
+          .client_id = std::string(record.texts.client_id()),
+          .host_name = std::string(record.texts.host_name()),
           .subnet = subnets[subnet_of(record.address)].name,
-          .relay_information = record.relay_information,
+          .relay_information = std::string(record.texts.relay_information()),
           .state = record.state,
           .started = record.started,
           .expires = record.expires};
@@ -369,9 +369,7 @@ std::vector<Lease> Allocator::restore(std::vector<Lease> leases, Time now) {
     record.is_durable = true;
     record.started = stored.started;
     record.expires = stored.expires;
-    record.client_id = std::move(stored.client_id);
-    record.host_name = std::move(stored.host_name);
-    record.relay_information = std::move(stored.relay_information);
+    record.texts.set(stored.client_id, stored.host_name, stored.relay_information);
     impl_->table.set_state(record, stored.state);
     const bool is_running = stored.state == LeaseState::bound || stored.state == LeaseState::declined;
     if (is_running) {
@@ -416,14 +414,15 @@ Allocator::Claim Allocator::claim(const Client& client, Ipv4 address) const {
 }
 
 std::string Allocator::relay_information(const Client& client, Ipv4 address) const {
-  return impl_->is_bound(client, address) ? impl_->table.find(address)->relay_information : std::string();
+  if (!impl_->is_bound(client, address)) return {};
+  return std::string(impl_->table.find(address)->texts.relay_information());
 }
 
 std::optional<Ipv4> Allocator::reservation(const Client& client) const {
   return impl_->reservation(client);
 }
 
-std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std::string host_name, Time now) {
+std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std::string_view host_name, Time now) {
   BOOST_ASSERT(claim(client, address) == Claim::own || claim(client, address) == Claim::free);
   std::vector<LeaseEvent> events;
   LeaseTable& table = impl_->table;
@@ -452,8 +451,7 @@ std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std:
     record.started = now;
   }
   record.expires = now + impl_->subnets[impl_->subnet_of(address)].lease_time;
-  record.host_name = std::move(host_name);
-  record.relay_information = client.relay_information;
+  record.texts.set(client.client_id, host_name, client.relay_information);
   events.push_back(impl_->event(is_renewal ? LeaseEventKind::renewed : LeaseEventKind::bound, record));
   return events;
 }
@@ -557,9 +555,7 @@ LeaseRecord& Allocator::Impl::fill(const Lease& lease, LeaseState state) {
   record.is_durable = false;
   record.started = lease.started;
   record.expires = lease.expires;
-  record.client_id = lease.client_id;
-  record.host_name = lease.host_name;
-  record.relay_information = lease.relay_information;
+  record.texts.set(lease.client_id, lease.host_name, lease.relay_information);
   return record;
 }
 

@@ -37,7 +37,7 @@ std::string LeaseTable::key_of(const Client& client) const {
 
 bool LeaseTable::is_of(const LeaseRecord& record, const Client& client) const {
   if (identity_ == Identity::mac) return record.mac == client.mac;
-  return key_of({record.mac, record.client_id}) == key_of(client);
+  return key_of({record.mac, record.texts.client_id()}) == key_of(client);
 }
 
 void LeaseTable::set_identity(Identity identity) {
@@ -51,7 +51,7 @@ void LeaseTable::set_identity(Identity identity) {
   std::ranges::sort(clients, {}, [](const LeaseRecord* r) {
     return std::tuple(r->state == LeaseState::bound, r->started, r->expires, r->address);
   });
-  for (LeaseRecord* record : clients) set_owner(*record, {record->mac, record->client_id});  // the last one stays
+  for (LeaseRecord* record : clients) set_owner(*record, {record->mac, record->texts.client_id()});  // the last one stays
 }
 
 void LeaseTable::reserve(std::size_t count) {
@@ -85,11 +85,11 @@ void LeaseTable::erase(LeaseRecord& record) {
 void LeaseTable::set_owner(LeaseRecord& record, const Client& client) {
   if (!is_of(record, client)) clear_owner(record);
   record.mac = client.mac;
-  if (record.client_id != client.client_id) record.client_id = client.client_id;
+  record.texts.set(client.client_id, record.texts.host_name(), record.texts.relay_information());
   if (identity_ == Identity::mac)
     by_mac_[record.mac] = &record;
   else
-    by_id_[key_of({record.mac, record.client_id})] = &record;
+    by_id_[key_of({record.mac, record.texts.client_id()})] = &record;
 }
 
 void LeaseTable::clear_owner(LeaseRecord& record) {
@@ -100,7 +100,7 @@ void LeaseTable::clear_owner(LeaseRecord& record) {
   if (identity_ == Identity::mac)
     erase_from(by_mac_, record.mac);
   else
-    erase_from(by_id_, key_of({record.mac, record.client_id}));
+    erase_from(by_id_, key_of({record.mac, record.texts.client_id()}));
 }
 
 void LeaseTable::set_state(LeaseRecord& record, LeaseState state) noexcept {

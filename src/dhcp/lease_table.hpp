@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "dhcp/due_queue.hpp"
+#include "dhcp/lease_texts.hpp"
 
 namespace hcpnet::dhcp {
 
 /// What is kept per address that was ever bound. Smaller than a Lease: the subnet is known. While it is its client's,
-/// only the table changes `mac` and `client_id`.
+/// only the table changes `mac` and the client identifier.
 struct LeaseRecord {
   using Time = std::chrono::sys_seconds;
 
@@ -29,9 +30,7 @@ struct LeaseRecord {
   Time started{};
   Time expires{};
   Time wake = Time::max();  ///< of its entry in the due queue; max: it has none
-  std::string client_id;
-  std::string host_name;
-  std::string relay_information;
+  LeaseTexts texts;
   LeaseRecord* older = nullptr;  ///< neighbours in that list
   LeaseRecord* newer = nullptr;
 };

@@ -264,7 +264,7 @@ void Exchange::renew() {
 }
 
 void Exchange::acknowledge(Ipv4 address) {
-  std::string name = host_name();
+  const std::string name = host_name();
   const std::string label = make_host_label(as_bytes(name));
   out.reply = builder_for(address).give(MessageType::ack, request, address, {client.classes, known_name(), label},
                                         out.omitted_options);
@@ -272,7 +272,7 @@ void Exchange::acknowledge(Ipv4 address) {
     out.dropped = "reply_too_large";
     return;
   }
-  for (LeaseEvent& event : network.allocator.bind(client, address, std::move(name), now))
+  for (LeaseEvent& event : network.allocator.bind(client, address, name, now))
     add_change(std::move(event));
 }
 

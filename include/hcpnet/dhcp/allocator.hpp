@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hcpnet::dhcp {
@@ -99,7 +100,7 @@ class Allocator {
   /// Binds, or renews. The new lease is the last event; that an older binding of the same client ends is told first.
   /// The new one counts as a lease, and the older one as ended, only after confirm(): what did not reach the disk
   /// leaves the client where it was. Precondition: claim() is own or free.
-  std::vector<LeaseEvent> bind(const Client& client, Ipv4 address, std::string host_name, Time now);
+  std::vector<LeaseEvent> bind(const Client& client, Ipv4 address, std::string_view host_name, Time now);
   /// The binding is on disk.
   void confirm(const Client& client, Ipv4 address);
   /// The same for what bind() gave. It may have been taken back: of two requests that waited for the disk the second
