@@ -363,7 +363,7 @@ std::vector<Lease> Allocator::restore(std::vector<Lease> leases, Time now) {
   std::vector<Lease> superseded;
   impl_->table.reserve(leases.size());
   std::ranges::sort(leases, {}, &Lease::expires);  // ended ones become idle in the order in which they ended
-  for (Lease& stored : leases) {
+  for (const Lease& stored : leases) {
     LeaseRecord& record = impl_->obtain(stored.address);
     record.mac = stored.mac;
     record.is_durable = true;

@@ -9,7 +9,7 @@ ProbeTable::Added ProbeTable::add(ProbedOffer offer, Time now) {
   const Place place(offer.link, offer.probe.address);
   if (const auto known = waiting_.find(place); known != waiting_.end()) {
     ProbedOffer& before = known->second.offer;
-    if (before.probe.client == offer.probe.client) {
+    if (before.probe.client == offer.probe.client && before.probe.client_id == offer.probe.client_id) {
       offer.probe = before.probe;  // the question that was asked
       offer.conflicts = std::max(offer.conflicts, before.conflicts);
       before = std::move(offer);
