@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares hcpnet's DHCP server with others on this machine and prints tables as Markdown; run by scripts/bench dhcp.
 
-Everything happens in two network namespaces with a cable between them, which end with this program. Servers run on core
-0 beyond one end, the clients on core 1 beyond the other. In each round every server is started anew, without leases, and
-measured in turn; a figure is the median of its rounds, a ratio the median of the ratios inside each round.
+Everything happens in two network namespaces with a cable between them, which end with this program. Servers run on
+core 0 beyond one end, the clients on core 1 beyond the other. In each round every server is started anew, without
+leases, and measured in turn; a figure is the median of its rounds, a ratio the median of the ratios inside each round.
 """
 
 from __future__ import annotations
@@ -277,7 +277,8 @@ def pools(bench: Bench) -> None:
                 found.setdefault(title, []).append(result)
             finally:
                 server.stop()
-    print("\n### Pools, hcpnet\n\n| pool | exchanges/s | of those of /16 | CPU us per exchange |\n" + "| --- " * 4 + "|")
+    print("\n### Pools, hcpnet\n")
+    print("| pool | exchanges/s | of those of /16 | CPU us per exchange |\n" + "| --- " * 4 + "|")
     plain = found["/16"]
     for title, results in found.items():
         ratios = [mine["rate"] / its["rate"] for mine, its in zip(results, plain, strict=True)]
@@ -310,7 +311,8 @@ def restart(bench: Bench) -> None:
             used.append(server.memory_mb())
         finally:
             server.stop()
-    print(f"\n### Restart with {RESTORED_LEASES:,} leases, hcpnet\n\n| to the first answer, s | resident, MB |\n| --- | --- |")
+    print(f"\n### Restart with {RESTORED_LEASES:,} leases, hcpnet\n")
+    print("| to the first answer, s | resident, MB |\n| --- | --- |")
     print(f"| {spread(seconds, '{:.2f}')} | {spread(used)} |")
     sys.stdout.flush()
 

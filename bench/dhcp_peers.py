@@ -57,7 +57,7 @@ class Server:
         return self.folder / "log"
 
     def start(self, cores: str, answers: list[str]) -> float:
-        """Returns the seconds from the start of the program to the first answer, which the command `answers` waits for."""
+        """Returns the seconds from the start of the program until the command `answers` has got an answer."""
         begin = time.perf_counter()
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
@@ -151,7 +151,12 @@ def kea(folder: Path, network: Network) -> list[str]:
     conf = {
         "Dhcp4": {
             "interfaces-config": {"interfaces": [SERVER_INTERFACE], "dhcp-socket-type": "raw"},
-            "lease-database": {"type": "memfile", "persist": True, "name": str(folder / "leases.csv"), "lfc-interval": 0},
+            "lease-database": {
+                "type": "memfile",
+                "persist": True,
+                "name": str(folder / "leases.csv"),
+                "lfc-interval": 0,
+            },
             "multi-threading": {"enable-multi-threading": False},
             "valid-lifetime": LEASE_SECONDS,
             "subnet4": [
