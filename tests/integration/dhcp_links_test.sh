@@ -133,7 +133,9 @@ test_load() {
   local broadcast
   for broadcast in 0 1; do
     in_namespace perf timeout 60 "$load_program" --interface eth0 --clients 500 --once 1 --window 16 --broadcast $broadcast >"$state/load" 2>&1
-    expect "500 clients on the link, broadcast $broadcast: answered" yes "$([ "$(loaded exchanges)" -ge 450 ] && echo yes || cat "$state/load")"
+    expect "500 clients on the link, broadcast $broadcast: answered" yes "$(
+      if [ "$(loaded exchanges)" -ge 450 ]; then echo yes; else cat "$state/load"; fi
+    )"
     expect "500 clients on the link, broadcast $broadcast: no address twice, none refused, no checksum wrong" "0 0 0" \
       "$(loaded duplicates) $(loaded refused) $(loaded unsound)"
   done
