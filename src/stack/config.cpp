@@ -48,7 +48,9 @@ Diagnostic problem(Severity severity, const spec::Origin& origin, const std::str
 bool every_cluster_has_sources(const spec::ValidInfra& infra, const spec::Observed& observed) {
   return std::ranges::all_of(infra.clusters, [&](const spec::ValidCluster& cluster) {
     const auto workers = observed.namespace_workers.find(cluster.control_plane_namespace);
-    if (workers != observed.namespace_workers.end() && !workers->second.empty()) return true;
+    if (workers != observed.namespace_workers.end() &&
+        std::ranges::any_of(workers->second, [&](const IpAddress& a) { return infra.is_on_link(a); }))
+      return true;
     return std::ranges::any_of(observed.mac_namespaces,
                                [&](const auto& vm) { return vm.second == cluster.control_plane_namespace; });
   });

@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv4Network
 import hcpnet
 import pytest
 from hcpnet.spec import check
-from support import SPEC, Vlan
+from support import RECORD_FILES, SPEC, WITH_FILES, Vlan, errors_of
 
 
 def test_shows_a_set_as_it_will_be_served() -> None:
@@ -59,6 +59,25 @@ def test_shows_pools_and_subnets_of_a_policy() -> None:
     assert policy.client_classes == ["pxe"]
     plain = check({"set.yaml": SPEC.format(cluster="blue")}).infras[0].dhcp_policy
     assert (plain.pools, plain.subnets, plain.exclusions, plain.identity) == ([], [], [], "mac")
+
+
+def test_names_and_texts_are_text() -> None:
+    for texts in ({"a": 1}, {1: "a"}, {"a": b"a"}, {"a": None}):
+        with pytest.raises(TypeError, match="are str, not"):
+            check(texts)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="are str, not"):
+            hcpnet.Stack(texts=texts)  # type: ignore[arg-type]
+    for torn in ({"a.yaml": "\udc80"}, {"\udc80": "a"}):
+        with pytest.raises(ValueError, match="surrogates"):
+            check(torn)
+
+
+def test_takes_the_files_of_records_that_a_set_names() -> None:
+    assert [infra.metadata.key for infra in check(WITH_FILES, record_files=RECORD_FILES).infras] == ["hcp/vlan"]
+    wrong = {name: text + "y A nonsense\n" for name, text in RECORD_FILES.items()}
+    with pytest.raises(hcpnet.SpecError) as error:
+        check(WITH_FILES, record_files=wrong)
+    assert errors_of(error) == [("dir/zones/corp", 4, "zone-rdata")]
 
 
 def test_checks_files_as_the_command_does(vlan: Vlan) -> None:
