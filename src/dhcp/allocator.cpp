@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <boost/assert.hpp>
+#include <hcpnet/bytes.hpp>
 #include <hcpnet/dhcp/allocator.hpp>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "dhcp/decline_counts.hpp"
 #include "dhcp/lease_table.hpp"
 #include "dhcp/offer_table.hpp"
 #include "dhcp/pool_set.hpp"
@@ -34,7 +36,7 @@ LeaseTable::Client shown(const LeaseRecord& record) noexcept {
 }  // namespace
 
 struct Allocator::Impl {
-  explicit Impl(const AllocatorLimits& l) : limits(l), offers(l.offer_hold) {}
+  explicit Impl(const AllocatorLimits& l) : limits(l), offers(l.offer_hold), declines(l.decline_hold) {}
 
   void configure(std::span<const Subnet> configured);
   [[nodiscard]] bool is_used(Ipv4 address) const;
@@ -62,6 +64,7 @@ struct Allocator::Impl {
   void drop_offer(Ipv4 address);
   void end(LeaseRecord& record, LeaseState state, Time now);
   LeaseEvent lay_to_rest(const Client& client, Ipv4 address, LeaseEventKind why, Time until, Time now);
+  void confirm(const LeaseTable::Client& client, Ipv4 address, std::optional<Time> expires);
   void end_left(Ipv4 address);
   void stay(const Client& client, Ipv4 address);
   void restore_owner(LeaseRecord& record, Time now, std::vector<Lease>& superseded);
@@ -92,12 +95,14 @@ struct Allocator::Impl {
   std::unordered_map<std::string, Ipv4> reserved_for_id;  ///< by client identifier
   LeaseTable table;
   OfferTable offers;
+  DeclineCounts declines;  ///< by hardware address
   /// A client that moves: what it had ends when what it gets is on disk.
   struct Move {
     Ipv4 from;
     Time at;
   };
   std::unordered_map<Ipv4, Move> moves;      ///< by the new address
+  std::unordered_map<Ipv4, Time> shortened;  ///< when leases end that a renewal makes shorter, once it is on disk
   std::unordered_map<Ipv4, Lease> replaced;  ///< on disk, until settle_adopted() tells what is there now
 };
 
@@ -173,10 +178,13 @@ bool Allocator::Impl::is_bound(const Client& client, Ipv4 address) const {
   return record != nullptr && record->state == LeaseState::bound && table.is_of(*record, shown(client));
 }
 
-/// What a client says of itself goes before where it comes from.
+/// What a client says of itself goes before where it comes from. Where clients are known by identifiers each has one.
 std::optional<Ipv4> Allocator::Impl::reservation(const Client& client) const {
-  const auto by_id = reserved_for_id.find(client.client_id);
-  if (by_id != reserved_for_id.end()) return by_id->second;
+  if (!reserved_for_id.empty()) {
+    const bool has_own = table.identity() == Identity::mac;
+    const auto by_id = reserved_for_id.find(has_own ? client.client_id : table.key_of(shown(client)));
+    if (by_id != reserved_for_id.end()) return by_id->second;
+  }
   const auto found = reserved_for.find(client.mac);
   if (found == reserved_for.end()) return std::nullopt;
   return found->second;
@@ -298,6 +306,20 @@ LeaseEvent Allocator::Impl::lay_to_rest(const Client& client, Ipv4 address, Leas
   record.expires = until;
   table.schedule(record);
   return event(why, record);
+}
+
+/// `expires`: as the binding that is on disk has it; nullopt: the last one.
+void Allocator::Impl::confirm(const LeaseTable::Client& client, Ipv4 address, std::optional<Time> expires) {
+  LeaseRecord* record = table.find(address);
+  if (record == nullptr || !table.is_of(*record, client)) return;
+  record->is_durable = true;
+  const auto pending = shortened.find(address);
+  if (pending != shortened.end() && pending->second == expires.value_or(pending->second)) {
+    if (record->state == LeaseState::bound) record->expires = pending->second;
+    shortened.erase(pending);
+  }
+  if (record->state == LeaseState::bound) table.schedule(*record);
+  end_left(address);
 }
 
 /// What the client of this address had before, unless it went back there, or is gone from there, meanwhile.
@@ -450,18 +472,21 @@ std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std:
     record.is_durable = false;
     record.started = now;
   }
-  record.expires = now + impl_->subnets[impl_->subnet_of(address)].lease_time;
   record.texts.set(client.client_id, host_name, client.relay_information);
   events.push_back(impl_->event(is_renewal ? LeaseEventKind::renewed : LeaseEventKind::bound, record));
+  const Time expires = now + impl_->subnets[impl_->subnet_of(address)].lease_time;
+  events.back().lease.expires = expires;
+  if (is_renewal && expires < record.expires) {
+    impl_->shortened.insert_or_assign(address, expires);
+  } else {
+    impl_->shortened.erase(address);
+    record.expires = expires;
+  }
   return events;
 }
 
 void Allocator::confirm(const Client& client, Ipv4 address) {
-  LeaseRecord* record = impl_->table.find(address);
-  if (record == nullptr || !impl_->table.is_of(*record, shown(client))) return;
-  record->is_durable = true;
-  if (record->state == LeaseState::bound) impl_->table.schedule(*record);
-  impl_->end_left(address);
+  impl_->confirm(shown(client), address, std::nullopt);
 }
 
 void Allocator::confirm(const Lease& lease) {
@@ -469,11 +494,12 @@ void Allocator::confirm(const Lease& lease) {
   if (record == nullptr && !impl_->is_others(shown(lease), lease.address)) {
     impl_->table.set_owner(impl_->fill(lease, LeaseState::bound), shown(lease));
   }
-  confirm(Client(lease.mac, {}, {}, lease.client_id), lease.address);
+  impl_->confirm(shown(lease), lease.address, lease.expires);
 }
 
 void Allocator::revert(const Client& client, Ipv4 address, Time now) {
   impl_->stay(client, address);
+  impl_->shortened.erase(address);
   if (!impl_->is_bound(client, address)) return;
   LeaseRecord& record = *impl_->table.find(address);
   if (record.is_durable) return;
@@ -490,7 +516,13 @@ std::optional<LeaseEvent> Allocator::release(const Client& client, Ipv4 address,
 
 std::optional<LeaseEvent> Allocator::decline(const Client& client, Ipv4 address, Time now) {
   if (!impl_->is_bound(client, address) && !has_offer(client, address)) return std::nullopt;
+  if (!may_decline(client, now)) return std::nullopt;
+  impl_->declines.add(std::string(as_text(client.mac.bytes())), now);
   return impl_->lay_to_rest(client, address, LeaseEventKind::declined, now + impl_->limits.decline_hold, now);
+}
+
+bool Allocator::may_decline(const Client& client, Time now) {
+  return impl_->declines.count(std::string(as_text(client.mac.bytes())), now) < impl_->limits.max_declined_per_client;
 }
 
 bool Allocator::has_offer(const Client& client, Ipv4 address) const {

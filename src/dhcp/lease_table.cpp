@@ -2,7 +2,7 @@
 #include "dhcp/lease_table.hpp"
 
 #include <algorithm>
-#include <hcpnet/bytes.hpp>
+#include <hcpnet/dhcp/options.hpp>
 #include <tuple>
 #include <utility>
 
@@ -27,12 +27,10 @@ const LeaseRecord* LeaseTable::find(const Client& client) const {
   return found == by_mac_.end() ? nullptr : found->second;
 }
 
-// RFC 2132 section 9.14: type of hardware and address. A client that sends just that, and one that sends nothing, are
-// one.
+// A client that sends what its hardware address stands for, and one that sends nothing, are one.
 std::string LeaseTable::key_of(const Client& client) const {
   if (identity_ == Identity::client_id && !client.client_id.empty()) return std::string(client.client_id);
-  std::string key(1, '\x01');
-  return key.append(as_text(client.mac.bytes()));
+  return make_client_id(client.mac);
 }
 
 bool LeaseTable::is_of(const LeaseRecord& record, const Client& client) const {

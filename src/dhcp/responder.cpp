@@ -37,24 +37,17 @@ struct Network {
   std::size_t first_subnet;  ///< index in Config::subnets
   Allocator allocator;
   std::vector<ReplyBuilder> builders;  ///< one per subnet
-  std::unordered_map<MacAddress, std::string> reserved_names;
-  std::unordered_map<std::string, std::string> reserved_names_by_id;  ///< by client identifier
+  std::unordered_map<Ipv4, std::string> reserved_names;  ///< by reserved address
   std::optional<ClientRateLimiter> rate_limiter;
 };
 
 void Network::configure(std::span<const Subnet> configured, const ResponderLimits& limits) {
   builders.clear();
   reserved_names.clear();
-  reserved_names_by_id.clear();
   for (const Subnet& subnet : configured) {
     builders.emplace_back(subnet, configured.front().client_classes, limits);
-    for (const Reservation& r : subnet.reservations) {
-      if (r.host_name.empty()) continue;
-      if (r.mac)
-        reserved_names.emplace(*r.mac, r.host_name);
-      else
-        reserved_names_by_id.emplace(r.client_id, r.host_name);
-    }
+    for (const Reservation& r : subnet.reservations)
+      if (!r.host_name.empty()) reserved_names.emplace(r.address, r.host_name);
   }
   const auto& limit = configured.front().rate_limit;
   if (limit && rate_limiter && rate_limiter->has_limit(*limit)) return;  // a client that is over it stays so
@@ -146,10 +139,10 @@ struct Exchange {
 };
 
 std::string_view Exchange::known_name() const {
-  const auto by_id = network.reserved_names_by_id.find(client.client_id);
-  if (by_id != network.reserved_names_by_id.end()) return by_id->second;
-  const auto reserved = network.reserved_names.find(client.mac);
-  if (reserved != network.reserved_names.end()) return reserved->second;
+  if (const auto own = network.allocator.reservation(client)) {
+    const auto reserved = network.reserved_names.find(*own);
+    if (reserved != network.reserved_names.end()) return reserved->second;
+  }
   const auto found = config.host_names.find(client.mac);
   return found == config.host_names.end() ? std::string_view() : std::string_view(found->second);
 }
@@ -185,7 +178,11 @@ void Exchange::discover() {
   const std::string label = make_host_label(as_bytes(host_name()));
   out.reply = builder_for(*address).give(MessageType::offer, request, *address, {client.classes, known_name(), label},
                                          out.omitted_options);
-  if (out.reply) add_probe(*address);
+  if (!out.reply) {
+    out.dropped = "reply_too_large";
+    return;
+  }
+  add_probe(*address);
 }
 
 /// Section 3.1 step 2. What the client is bound to is its own to find out about. So is its previous address behind a
@@ -283,7 +280,8 @@ void Exchange::decline() {
     out.dropped = address ? "not_for_us" : "inconsistent";
     return;
   }
-  add(network.allocator.decline(client, *address, now), "not_bound");
+  add(network.allocator.decline(client, *address, now),
+      network.allocator.may_decline(client, now) ? "not_bound" : "decline_limit");
 }
 
 // RFC 2131 section 4.3.4

@@ -145,7 +145,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   void stop(std::function<void()> done);
 
   void open_links(const Config& config);
-  void restore(const StoredLeases& stored);
+  void restore(StoredLeases stored);
   void wait(std::size_t link);
   void on_readable(std::size_t link);
   void on_message(std::size_t link, ByteView payload, const Endpoint& source);
@@ -207,7 +207,7 @@ void Server::Impl::start(Config config) {
     v6->replace(responder->config());
     v6->restore(std::move(stored.leases6), stored.unreadable6);
   }
-  restore(stored);
+  restore(std::move(stored));
   is_running = true;
   for (std::size_t link = 0; link < links.size(); ++link) {
     const ServerSocket& socket = *links[link].socket;
@@ -300,11 +300,11 @@ void Server::Impl::use_probes() {
   }
 }
 
-void Server::Impl::restore(const StoredLeases& stored) {
+void Server::Impl::restore(StoredLeases stored) {
   for (const std::string& problem : stored.problems)
     options.log.warning("lease database: row skipped", {{"problem", problem}});
   Pending pending;
-  pending.outcome.changes = responder->restore(stored.by_subnet, time.now());
+  pending.outcome.changes = responder->restore(std::move(stored.by_subnet), time.now());
   if (!pending.outcome.changes.empty()) commit(std::move(pending));
 }
 
@@ -790,9 +790,9 @@ ServerStats Server::stats() const {
 std::vector<std::string> Server::troubles() const {
   std::vector<std::string> all;
   if (!impl_->is_disk_good) all.push_back("leases can't be written to disk");
-  for (std::size_t i = 0; i < impl_->links.size(); ++i)
-    if (impl_->links[i].is_lost)
-      all.push_back("the interface of " + impl_->responder->config().subnets[i].name + " is lost");
+  for (const Impl::Link& link : impl_->links)
+    if (link.is_lost)
+      all.push_back("the interface of " + impl_->responder->config().subnets[link.subnets.first].name + " is lost");
   if (impl_->v6)
     for (std::string& trouble : impl_->v6->troubles()) all.push_back(std::move(trouble));
   return all;

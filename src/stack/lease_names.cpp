@@ -2,6 +2,7 @@
 #include "stack/lease_names.hpp"
 
 #include <algorithm>
+#include <hcpnet/dhcp/options.hpp>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -102,7 +103,7 @@ LeaseNames::LeaseNames(LeaseZone zone, const dns::Config& base) : zone_(std::mov
 LeaseNames::Claim LeaseNames::claim_of(const dhcp::Lease& lease) {
   return {lease.address,
           lease.mac.to_string(),
-          lease.client_id.empty() ? std::string() : owner_by_client_id(lease.client_id),
+          owner_by_client_id(lease.client_id.empty() ? dhcp::make_client_id(lease.mac) : lease.client_id),
           lease.host_name,
           lease.subnet,
           lease.started,

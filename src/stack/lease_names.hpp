@@ -43,7 +43,7 @@ class LeaseNames {
   struct Claim {
     IpAddress address;
     std::string client;      ///< by its hardware address where that is known
-    std::string identifier;  ///< DUID or client identifier, as the next two have it; empty where it shows none
+    std::string identifier;  ///< DUID, or client identifier (one that sends none has that of its hardware address)
     std::string host_name, subnet;
     std::chrono::sys_seconds started;
     bool is_bound = false;

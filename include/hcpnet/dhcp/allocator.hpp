@@ -21,7 +21,8 @@ struct AllocatorLimits {
   std::chrono::seconds offer_hold{10};      ///< an offered address waits this long for its REQUEST
   std::chrono::seconds decline_hold{3600};  ///< a declined address stays out of use
   std::chrono::seconds conflict_hold{300};  ///< so does one that answered a probe; the next probe would find out again
-  std::size_t max_offers = 65'536;          ///< at a time; beyond it nothing new is offered
+  std::size_t max_declined_per_client = 16;  ///< resting at a time, by hardware address; of more it is not believed
+  std::size_t max_offers = 65'536;           ///< at a time; beyond it nothing new is offered
   std::size_t max_leases =
       4'194'304;  ///< kept in memory, ended ones included; beyond it only ended ones are used again
 };
@@ -99,7 +100,8 @@ class Allocator {
 
   /// Binds, or renews. The new lease is the last event; that an older binding of the same client ends is told first.
   /// The new one counts as a lease, and the older one as ended, only after confirm(): what did not reach the disk
-  /// leaves the client where it was. Precondition: claim() is own or free.
+  /// leaves the client where it was, and a renewal that makes the lease shorter does so after confirm() too.
+  /// Precondition: claim() is own or free.
   std::vector<LeaseEvent> bind(const Client& client, Ipv4 address, std::string_view host_name, Time now);
   /// The binding is on disk.
   void confirm(const Client& client, Ipv4 address);
@@ -111,8 +113,10 @@ class Allocator {
 
   /// RFC 2131 section 4.3.4. nullopt: it is not this client's.
   std::optional<LeaseEvent> release(const Client& client, Ipv4 address, Time now);
-  /// RFC 2131 section 4.3.3. nullopt: it is not this client's.
+  /// RFC 2131 section 4.3.3. nullopt: it is not this client's, or the client has declined too many.
   std::optional<LeaseEvent> decline(const Client& client, Ipv4 address, Time now);
+  /// False beyond AllocatorLimits::max_declined_per_client.
+  [[nodiscard]] bool may_decline(const Client& client, Time now);
   /// Somebody uses an address that is offered to this client. nullopt: it is not.
   std::optional<LeaseEvent> report_conflict(const Client& client, Ipv4 address, Time now);
   /// Whether the address waits for this client's REQUEST.

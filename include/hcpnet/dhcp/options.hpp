@@ -94,6 +94,10 @@ class OptionSet {
   std::vector<std::uint8_t> data_;
 };
 
+/// The client identifier (option 61) that a hardware address stands for: its type, 1 for Ethernet, and the address (RFC
+/// 2132 section 9.14).
+[[nodiscard]] std::string make_client_id(const MacAddress& mac);
+
 /// One route of option 121.
 struct ClasslessRoute {
   Ipv4Cidr destination;

@@ -239,6 +239,37 @@ TEST(DhcpAllocator, ShorterLeaseTimeEndsARenewedLeaseEarlier) {
   EXPECT_TRUE(allocator.expire(kNow + 3600s, 10).empty()) << "the first time of ending means nothing any more";
 }
 
+// The client was not told: it goes by what it heard before.
+TEST(DhcpAllocator, ShorterRenewalThatDidNotReachTheDiskChangesNothing) {
+  Allocator allocator(subnet(50, 50));
+  lease(allocator, test_mac(1));
+  Subnet shorter = subnet(50, 50);
+  shorter.lease_time = 60s;
+  allocator.reconfigure(shorter);
+  const auto events = allocator.bind(test_mac(1), at(50), {}, kNow);
+  EXPECT_EQ(events.at(0).lease.expires, kNow + 60s) << "what is written";
+  EXPECT_EQ(allocator.leases().at(0).expires, kNow + 3600s) << "what is on disk";
+  allocator.revert(test_mac(1), at(50), kNow);
+  EXPECT_TRUE(allocator.expire(kNow + 60s, 10).empty());
+  EXPECT_FALSE(allocator.offer(test_mac(2), {}, kNow + 60s));
+  EXPECT_EQ(allocator.expire(kNow + 3600s, 10).size(), 1U);
+}
+
+// A reload comes between two renewals that wait for the disk.
+TEST(DhcpAllocator, ShorterRenewalCountsOnceItIsOnDiskItself) {
+  Allocator allocator(subnet(50, 50));
+  lease(allocator, test_mac(1));
+  const Lease first = allocator.bind(test_mac(1), at(50), {}, kNow + 10s).at(0).lease;
+  Subnet shorter = subnet(50, 50);
+  shorter.lease_time = 60s;
+  allocator.reconfigure(shorter);
+  const Lease second = allocator.bind(test_mac(1), at(50), {}, kNow + 20s).at(0).lease;
+  allocator.confirm(first);
+  EXPECT_EQ(allocator.leases().at(0).expires, kNow + 3610s);
+  allocator.confirm(second);
+  EXPECT_EQ(allocator.leases().at(0).expires, kNow + 80s);
+}
+
 TEST(DhcpAllocator, EndsNoMoreThanAskedForAtOnce) {
   Allocator allocator(subnet());
   for (unsigned n = 0; n < 5; ++n) lease(allocator, test_mac(n));
@@ -315,6 +346,25 @@ TEST(DhcpAllocator, OfferedAddressMayBeDeclined) {
   allocator.offer(test_mac(1), {}, kNow);
   ASSERT_TRUE(allocator.decline(test_mac(1), at(50), kNow));
   EXPECT_EQ(allocator.offer(test_mac(1), {}, kNow), at(51));
+}
+
+TEST(DhcpAllocator, OneClientDoesNotDeclineThePool) {
+  Allocator allocator(subnet(), {.max_declined_per_client = 2});
+  for (const unsigned last : {50U, 51U}) {
+    lease(allocator, test_mac(1));
+    EXPECT_TRUE(allocator.may_decline(test_mac(1), kNow));
+    EXPECT_TRUE(allocator.decline(test_mac(1), at(last), kNow)) << last;
+  }
+  lease(allocator, test_mac(1));
+  EXPECT_FALSE(allocator.may_decline(test_mac(1), kNow));
+  EXPECT_FALSE(allocator.decline(test_mac(1), at(52), kNow));
+  EXPECT_EQ(allocator.usage().declined, 2U);
+  EXPECT_EQ(allocator.claim(test_mac(1), at(52)), Claim::own);
+  lease(allocator, test_mac(2), kNow + 1s);
+  EXPECT_TRUE(allocator.decline(test_mac(2), at(53), kNow + 1s)) << "others have limits of their own";
+  allocator.expire(kNow + 3600s, 10);
+  lease(allocator, test_mac(1), kNow + 3600s);
+  EXPECT_TRUE(allocator.decline(test_mac(1), at(52), kNow + 3600s)) << "once the first ones rest no longer";
 }
 
 TEST(DhcpAllocator, BindingCountsOnlyWhenConfirmed) {

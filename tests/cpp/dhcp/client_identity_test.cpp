@@ -162,6 +162,17 @@ TEST_F(DhcpClientIdentity, ReservationMayNameTheIdentifier) {
   }
 }
 
+TEST_F(DhcpClientIdentity, ReservationForWhatAHardwareAddressStandsForIsForAClientThatSendsNothing) {
+  for (const Identity identity : {Identity::mac, Identity::client_id}) {
+    Config reserving = config(identity);
+    reserving.subnets[0].reservations = {{std::nullopt, at(20), "web", make_client_id(test_mac(1))}};
+    configure(reserving);
+    const bool is_known = identity == Identity::client_id;
+    EXPECT_EQ(bind(test_mac(1), {}), is_known ? at(20) : at(50));
+    EXPECT_EQ(responder_.leases().at(0).host_name, is_known ? "web" : "");
+  }
+}
+
 TEST_F(DhcpClientIdentity, ReloadWithAnotherIdentityKeepsLeases) {
   configure(config(Identity::mac));
   EXPECT_EQ(bind(test_mac(1), kSystem), at(50));

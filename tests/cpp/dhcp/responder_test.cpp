@@ -276,6 +276,19 @@ TEST_F(DhcpResponder, DeclineAndReleaseHaveNoReply) {
   EXPECT_EQ(send(release).dropped, "not_bound");
 }
 
+TEST_F(DhcpResponder, ClientThatDeclinesWhateverItGetsIsNotBelieved) {
+  ResponderLimits limits;
+  limits.allocator.max_declined_per_client = 1;
+  responder_ = Responder(config(), limits);
+  const auto decline = [&](Ipv4 address) {
+    return send(test::dhcp_packet(4, kMac).with_address(54, kServer).with_address(50, address)).dropped;
+  };
+  EXPECT_EQ(decline(bind(kMac)), "");
+  const Ipv4 second = bind(kMac);
+  EXPECT_EQ(decline(second), "decline_limit");
+  EXPECT_EQ(bind(kMac), second) << "it has it still";
+}
+
 TEST_F(DhcpResponder, WhatIsMeantForAnotherServerIsLeftAlone) {
   bind(kMac);
   const Ipv4 other(192, 0, 2, 99);
