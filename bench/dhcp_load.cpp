@@ -51,7 +51,7 @@ struct Options {
   double seconds = 1;
   bool is_once = false;     ///< every client once, instead of `seconds`
   std::size_t window = 32;  ///< exchanges that are under way at once
-  double rate = 0;          ///< exchanges that begin per second, whatever becomes of those before; 0: as the window says
+  double rate = 0;          ///< exchanges that begin per second, whatever becomes of earlier ones; 0: as the window says
   bool wants_broadcast = false;
   std::chrono::milliseconds patience{1000};  ///< after which an exchange that has not ended counts as lost
 };
@@ -227,7 +227,8 @@ class Fleet {
     end_ = options_.is_once ? Clock::time_point::max() : begin + length;
     const std::chrono::duration<double> gap(options_.rate > 0 ? 1 / options_.rate : 0);
     const auto due = [&] {
-      return begin + std::chrono::duration_cast<Clock::duration>(gap * static_cast<double>(totals_.begun + totals_.busy));
+      const auto turns = static_cast<double>(totals_.begun + totals_.busy);
+      return begin + std::chrono::duration_cast<Clock::duration>(gap * turns);
     };
     for (auto now = begin; now < end_ && !is_done(); now = Clock::now()) {
       while (may_begin() && (options_.rate > 0 ? due() <= now : under_way_ < options_.window)) begin_next(now);

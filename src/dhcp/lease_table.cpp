@@ -49,7 +49,8 @@ void LeaseTable::set_identity(Identity identity) {
   std::ranges::sort(clients, {}, [](const LeaseRecord* r) {
     return std::tuple(r->state == LeaseState::bound, r->started, r->expires, r->address);
   });
-  for (LeaseRecord* record : clients) set_owner(*record, {record->mac, record->texts.client_id()});  // the last one stays
+  for (LeaseRecord* record : clients)  // of one client the last one stays
+    set_owner(*record, {record->mac, record->texts.client_id()});
 }
 
 void LeaseTable::reserve(std::size_t count) {

@@ -18,9 +18,9 @@
 namespace hcpnet::dhcp {
 
 struct AllocatorLimits {
-  std::chrono::seconds offer_hold{10};      ///< an offered address waits this long for its REQUEST
-  std::chrono::seconds decline_hold{3600};  ///< a declined address stays out of use
-  std::chrono::seconds conflict_hold{300};  ///< so does one that answered a probe; the next probe would find out again
+  std::chrono::seconds offer_hold{10};       ///< an offered address waits this long for its REQUEST
+  std::chrono::seconds decline_hold{3600};   ///< a declined address stays out of use
+  std::chrono::seconds conflict_hold{300};   ///< so does one that answered a probe; the next probe would find out again
   std::size_t max_declined_per_client = 16;  ///< resting at a time, by hardware address; of more it is not believed
   std::size_t max_offers = 65'536;           ///< at a time; beyond it nothing new is offered
   std::size_t max_leases =

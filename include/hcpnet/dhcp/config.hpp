@@ -99,7 +99,8 @@ struct Subnet {
   std::vector<Ipv4Range> exclusions;  ///< never given from a pool; a reservation may lie in one
   /// Subnets with the same name here are on one link, not empty: a shared network. They stand together; the first of
   /// them says what holds for all: authoritative, identity, client_classes, rate_limit, probe_timeout. A client has one
-  /// lease on the link, in whichever of them; the others may have no address of ours, then `server_id` is that of the first.
+  /// lease on the link, in whichever of them; the others may have no address of ours, then `server_id` is that of the
+  /// first.
   std::string shared_network;
   std::vector<ClientClass> client_classes;  ///< the earlier one wins where two give the same option
   Boot boot;
