@@ -29,6 +29,8 @@ std::string taken_by(const NetworkPlan& plan, const Ipv4Range& range) {
   if (plan.range && plan.range->overlaps(range)) add("the DHCP range " + plan.range->to_string());
   for (const OwnedAddress& owned : plan.owned)
     if (range.contains(owned.address)) add(owned.owner + ' ' + owned.address.to_string());
+  for (const TakenRange& given : plan.given)
+    if (given.range.overlaps(range)) add(given.owner);
   return list;
 }
 
@@ -50,7 +52,7 @@ bool check_inside(Subject& subject, const Ipv4Cidr& cidr, Ipv4 address, const st
 
 NetworkPlan check_network(Subject& subject, std::optional<Ipv4Cidr> cidr, std::vector<OwnedAddress> owned,
                           const std::optional<RangeFields>& range) {
-  NetworkPlan plan{.cidr = cidr, .owned = {}, .range = {}, .taken = {}};
+  NetworkPlan plan{.cidr = cidr, .owned = {}, .range = {}};
   if (range) plan.range = check_range(subject, cidr, *range);
 
   std::ranges::stable_sort(owned, {}, [&](const OwnedAddress& a) { return subject.place(a.pointer); });

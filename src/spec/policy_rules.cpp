@@ -237,9 +237,12 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
     const auto target = dhcp.find(policy);
     check_options(policy.subject, "/spec/options", policy.value.options);
     check_ipv6(policy.subject, policy.value);
-    check_pools(policy, target.infra != nullptr    ? &target.infra->plan
-                        : target.server != nullptr ? &target.server->plan
-                                                   : nullptr);
+    auto given = check_pools(policy, target.infra != nullptr    ? &target.infra->plan
+                                     : target.server != nullptr ? &target.server->plan
+                                                                : nullptr);
+    if (target.infra == nullptr || !target.infra->plan.range) continue;  // nothing is given out
+    const auto infra = static_cast<std::size_t>(target.infra - targets.infras.data());
+    targets.infras[infra].plan.given = std::move(given);
   }
   check_policy_subnets(policies.dhcp, targets);
   check_ipv6_networks(policies.dhcp);

@@ -34,7 +34,7 @@ class PoolChecker {
     if (own_range_) taken_.push_back({"the range of the target, " + own_range_->to_string(), *own_range_});
   }
 
-  void check() {
+  std::vector<TakenRange> check() {
     check_classes();
     check_rate_limit();
     for (std::size_t i = 0; i < policy_.subnets.size(); ++i) add_subnet(policy_.subnets[i], item("/spec/subnets", i));
@@ -45,6 +45,7 @@ class PoolChecker {
     for (std::size_t i = 0; i < policy_.subnets.size(); ++i)
       check_pools(policy_.subnets[i].pools, networks_[i + 1], item("/spec/subnets", i) + "/pools");
     check_own_range();
+    return std::move(given_);
   }
 
  private:
@@ -104,6 +105,7 @@ class PoolChecker {
       if (!address || (cidr && !check_inside(subject_, *cidr, *address, place))) return;
       if (!check_owner(*address, place)) return;
       owned_.push_back({field + " of " + subnet.cidr, place, *address});
+      add_given({*address, *address}, field, place);
     };
     own(subnet.gateway, "gateway");
     own(subnet.server_ip, "serverIP");
@@ -164,8 +166,8 @@ class PoolChecker {
       if (!is_new)
         subject_.error(code::addresses_collide, address_pointer,
                        "reservation " + std::to_string(first->second) + " has this address");
-      else
-        static_cast<void>(check_owner(*address, address_pointer));
+      else if (check_owner(*address, address_pointer))
+        add_given({*address, *address}, "reservation", address_pointer);
       reserved_.push_back(*address);
     }
   }
@@ -216,6 +218,8 @@ class PoolChecker {
       if (!range) continue;
       check_content(*range, pointer + "/rangeStart");
       taken_.push_back({"pool " + range->to_string(), *range});
+      if (!subject_.is_good(pointer + "/rangeStart")) continue;
+      for (const Ipv4Range& left : without_exclusions(*range)) add_given(left, "pool", pointer + "/rangeStart");
     }
   }
   std::optional<Ipv4Range> check_range(const DHCPPolicy::Pool& pool, const std::optional<Ipv4Cidr>& network,
@@ -262,6 +266,28 @@ class PoolChecker {
     return next > range.last.value();
   }
 
+  void add_given(const Ipv4Range& range, const std::string& what, const std::string& pointer) {
+    const std::string name = range.first == range.last ? range.first.to_string() : range.to_string();
+    given_.push_back({what + ' ' + name + " (" + subject_.where(pointer) + ')', range});
+  }
+  [[nodiscard]] std::vector<Ipv4Range> without_exclusions(const Ipv4Range& range) const {
+    std::vector<Ipv4Range> holes = exclusions_;
+    std::ranges::sort(holes);
+    std::vector<Ipv4Range> left;
+    std::uint64_t next = range.first.value();  // wider than an address: a range may end at the last of all
+    const auto add_until = [&](std::uint64_t end) {
+      if (next < end)
+        left.push_back({Ipv4(static_cast<std::uint32_t>(next)), Ipv4(static_cast<std::uint32_t>(end - 1))});
+    };
+    for (const Ipv4Range& hole : holes) {
+      if (hole.last < range.first || hole.first > range.last) continue;
+      add_until(hole.first.value());
+      next = std::max(next, std::uint64_t{hole.last.value()} + 1);
+    }
+    add_until(std::uint64_t{range.last.value()} + 1);
+    return left;
+  }
+
   /// Leaving out the whole range of the target is a way to give by the pools alone; leaving out everything is none.
   void check_own_range() {
     if (own_range_ && pools_ == 0 && is_covered(*own_range_, exclusions_) && subject_.is_good("/spec/exclusions"))
@@ -280,6 +306,7 @@ class PoolChecker {
   std::set<std::string> classes_;
   std::vector<Ipv4Range> exclusions_;
   std::vector<Ipv4> reserved_;
+  std::vector<TakenRange> given_;
   std::size_t pools_ = 0;
 };
 
@@ -291,8 +318,8 @@ struct ServedNetwork {
 
 }  // namespace
 
-void check_pools(Examined<DHCPPolicy>& policy, const NetworkPlan* target) {
-  PoolChecker(policy, target).check();
+std::vector<TakenRange> check_pools(Examined<DHCPPolicy>& policy, const NetworkPlan* target) {
+  return PoolChecker(policy, target).check();
 }
 
 void check_policy_subnets(std::vector<Examined<DHCPPolicy>>& policies, const PolicyTargets& targets) {

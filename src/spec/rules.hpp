@@ -41,8 +41,8 @@ void check_proxy_server(Examined<ProxyServer>& server);
 void check_options(Subject& subject, const std::string& list, const std::vector<DhcpOption>& options);
 
 /// Exclusions, pools, subnets and client classes of a DHCPPolicy against each other and the target, whose plan is
-/// nullptr where there is none; and reservations against all that.
-void check_pools(Examined<DHCPPolicy>& policy, const NetworkPlan* target);
+/// nullptr where there is none; and reservations against all that. Returns what the policy adds to that plan.
+[[nodiscard]] std::vector<TakenRange> check_pools(Examined<DHCPPolicy>& policy, const NetworkPlan* target);
 
 /// `/spec/ipv6` and `/spec/routerAdvertisement` of a DHCPPolicy; and the networks of all of them against one another.
 void check_ipv6(Subject& subject, const DHCPPolicy& policy);

@@ -209,7 +209,8 @@ TEST_F(DhcpClientIdentity, RestoreEndsNoLeaseOfAnotherMachine) {
   EXPECT_EQ(bound(), 1U) << "until it ends";
 
   configure(config());
-  EXPECT_EQ(responder_.restore({{stored(50, 1, 0s), stored(51, 1, 5s)}}, now_).size(), 1U) << "of one machine the older";
+  EXPECT_EQ(responder_.restore({{stored(50, 1, 0s), stored(51, 1, 5s)}}, now_).size(), 1U)
+      << "of one machine the older";
 }
 
 TEST_F(DhcpClientIdentity, ImportedSecondLeaseOfAnIdentifierRests) {

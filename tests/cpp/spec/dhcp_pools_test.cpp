@@ -152,7 +152,8 @@ TEST(DhcpPools, ReservationIsForAMacAddressOrAClientIdentifier) {
   EXPECT_THAT(reserve("{clientID: vm-7, address: 192.0.2.20}, {clientID: \"hex:766d2d37\", address: 192.0.2.21}"),
               ElementsAre("duplicate-name /spec/reservations/1/clientID"))
       << "the same bytes";
-  EXPECT_THAT(reserve("{clientID: \"hex:1\", address: 192.0.2.20}"), ElementsAre("bad-option-value" + at + "/clientID"));
+  EXPECT_THAT(reserve("{clientID: \"hex:1\", address: 192.0.2.20}"),
+              ElementsAre("bad-option-value" + at + "/clientID"));
   EXPECT_THAT(errors("  identity: duid\n"), ElementsAre("bad-choice /spec/identity"));
 }
 
