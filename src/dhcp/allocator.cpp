@@ -384,7 +384,10 @@ void Allocator::Impl::restore_owner(LeaseRecord& record, Time now, std::vector<L
 std::vector<Lease> Allocator::restore(std::vector<Lease> leases, Time now) {
   std::vector<Lease> superseded;
   impl_->table.reserve(leases.size());
-  std::ranges::sort(leases, {}, &Lease::expires);  // ended ones become idle in the order in which they ended
+  // Ended ones become idle in the order in which they ended.
+  const auto running = std::ranges::partition(
+      leases, [](LeaseState s) { return s == LeaseState::released || s == LeaseState::expired; }, &Lease::state);
+  std::ranges::sort(leases.begin(), running.begin(), {}, &Lease::expires);
   for (const Lease& stored : leases) {
     LeaseRecord& record = impl_->obtain(stored.address);
     record.mac = stored.mac;
@@ -688,11 +691,14 @@ std::optional<Allocator::Time> Allocator::next_due() const {
 }
 
 std::vector<Lease> Allocator::leases() const {
-  std::vector<Lease> out;
+  std::vector<const LeaseRecord*> durable;
   impl_->table.for_each([&](const LeaseRecord& record) {
-    if (record.is_durable) out.push_back(impl_->lease(record));
+    if (record.is_durable) durable.push_back(&record);
   });
-  std::ranges::sort(out, {}, &Lease::address);
+  std::ranges::sort(durable, {}, &LeaseRecord::address);
+  std::vector<Lease> out;
+  out.reserve(durable.size());
+  for (const LeaseRecord* record : durable) out.push_back(impl_->lease(*record));
   return out;
 }
 

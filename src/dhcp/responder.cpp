@@ -3,6 +3,7 @@
 #include <boost/assert.hpp>
 #include <hcpnet/dhcp/error.hpp>
 #include <hcpnet/dhcp/responder.hpp>
+#include <iterator>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -556,10 +557,15 @@ std::optional<Time> Responder::next_due() const {
 std::vector<Lease> Responder::leases() const {
   std::vector<Lease> out;
   for (const Network& network : impl_->networks) {
-    auto leases = network.allocator.leases();
-    std::ranges::move(leases, std::back_inserter(out));
+    auto of_link = network.allocator.leases();
+    if (out.empty()) {
+      out = std::move(of_link);
+      continue;
+    }
+    const auto count = static_cast<std::ptrdiff_t>(out.size());
+    std::ranges::move(of_link, std::back_inserter(out));
+    std::ranges::inplace_merge(out, out.begin() + count, {}, &Lease::address);
   }
-  std::ranges::stable_sort(out, {}, &Lease::address);
   return out;
 }
 

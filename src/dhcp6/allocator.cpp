@@ -95,7 +95,7 @@ struct Allocator::Impl {
   std::unordered_map<MacAddress, Ipv6> reserved_by_mac;
   std::unordered_map<std::string, Ipv6> reserved_by_duid;
   std::unordered_map<Ipv6, Move, HashIpv6> moves;      // by the address offered instead
-  std::unordered_map<Ipv6, Time, HashIpv6> shortened;  // when leases end that a renewal makes shorter, once it is on disk
+  std::unordered_map<Ipv6, Time, HashIpv6> shortened;  // when leases end that a renewal makes shorter, once on disk
   std::set<Ipv6> returned;                             // below `next`, offered but never bound
   std::unordered_map<Ipv6, Lease, HashIpv6> replaced;  // on disk, until settle_adopted() tells what is there now
   std::uint64_t next = 0;                              // low half of the lowest address that was never given

@@ -118,15 +118,14 @@ Json to_json(const LeaseFeed::Event& event) {
 }
 
 bool is_lease_of(const dhcp::Lease& lease, const std::string& key) {
-  if (const auto address = parse_ip_address(key)) return *address == IpAddress(lease.address);
-  if (const auto mac = parse_mac_address(key); mac == lease.mac) return true;
+  if (parse_ip_address(key) == IpAddress(lease.address) || parse_mac_address(key) == lease.mac) return true;
   const auto id = dhcp::parse_hex_bytes(key, dhcp::kMaxStoredClientIdBytes);
   if (id && !id->empty() && *id == lease.client_id) return true;
   return !key.empty() && key == lease.host_name;
 }
 
 bool is_lease_of(const dhcp6::Lease& lease, const std::string& key) {
-  if (const auto address = parse_ip_address(key)) return *address == IpAddress(lease.address);
+  if (parse_ip_address(key) == IpAddress(lease.address)) return true;
   const auto mac = parse_mac_address(key);
   if (mac && lease.client.mac == mac) return true;
   const auto duid = dhcp6::parse_duid(key);
