@@ -129,6 +129,11 @@ struct Exchange {
   [[nodiscard]] std::string_view known_name() const;
   /// The one that its lease has.
   [[nodiscard]] std::string host_name() const;
+  /// nullopt: what has to be echoed does not fit.
+  void answer(std::optional<Reply> reply) {
+    if (!reply) out.dropped = "reply_too_large";
+    out.reply = std::move(reply);
+  }
   void add_change(LeaseEvent event) {
     const std::size_t subnet = network.first_subnet + network.find(subnets, event.lease.address).value_or(0);
     out.changes.push_back({subnet, std::move(event)});
@@ -166,7 +171,7 @@ void Exchange::refuse(std::string_view reason) {
   const std::size_t subnet = named != subnets.end()
                                  ? static_cast<std::size_t>(named - subnets.begin())
                                  : network.find(subnets, requested.value_or(request.ciaddr)).value_or(0);
-  out.reply = network.builders[subnet].refuse(request, reason);
+  answer(network.builders[subnet].refuse(request, reason));
 }
 
 // RFC 2131 section 4.3.1
@@ -177,13 +182,9 @@ void Exchange::discover() {
     return;
   }
   const std::string label = make_host_label(as_bytes(host_name()));
-  out.reply = builder_for(*address).give(MessageType::offer, request, *address, {client.classes, known_name(), label},
-                                         out.omitted_options);
-  if (!out.reply) {
-    out.dropped = "reply_too_large";
-    return;
-  }
-  add_probe(*address);
+  answer(builder_for(*address).give(MessageType::offer, request, *address, {client.classes, known_name(), label},
+                                    out.omitted_options));
+  if (out.reply) add_probe(*address);
 }
 
 /// Section 3.1 step 2. What the client is bound to is its own to find out about. So is its previous address behind a
@@ -264,14 +265,10 @@ void Exchange::renew() {
 void Exchange::acknowledge(Ipv4 address) {
   const std::string name = host_name();
   const std::string label = make_host_label(as_bytes(name));
-  out.reply = builder_for(address).give(MessageType::ack, request, address, {client.classes, known_name(), label},
-                                        out.omitted_options);
-  if (!out.reply) {
-    out.dropped = "reply_too_large";
-    return;
-  }
-  for (LeaseEvent& event : network.allocator.bind(client, address, name, now))
-    add_change(std::move(event));
+  answer(builder_for(address).give(MessageType::ack, request, address, {client.classes, known_name(), label},
+                                   out.omitted_options));
+  if (!out.reply) return;
+  for (LeaseEvent& event : network.allocator.bind(client, address, name, now)) add_change(std::move(event));
 }
 
 // RFC 2131 section 4.3.3
@@ -301,7 +298,7 @@ void Exchange::inform() {
     out.dropped = "no_subnet";
     return;
   }
-  out.reply = builder_for(request.ciaddr).inform(request, {client.classes, known_name()}, out.omitted_options);
+  answer(builder_for(request.ciaddr).inform(request, {client.classes, known_name()}, out.omitted_options));
 }
 
 /// Who sent the message, and of which classes it is. A bound client that speaks past its relay is still where the relay
