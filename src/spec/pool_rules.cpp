@@ -38,8 +38,9 @@ class PoolChecker {
     check_classes();
     check_rate_limit();
     for (std::size_t i = 0; i < policy_.subnets.size(); ++i) add_subnet(policy_.subnets[i], item("/spec/subnets", i));
+    is_every_exclusion_known_ = subject_.is_good("/spec/exclusions");
     for (std::size_t i = 0; i < policy_.exclusions.size(); ++i)
-      add_exclusion(policy_.exclusions[i], item("/spec/exclusions", i));
+      if (!add_exclusion(policy_.exclusions[i], item("/spec/exclusions", i))) is_every_exclusion_known_ = false;
     check_reservations();
     check_pools(policy_.pools, networks_.front(), "/spec/pools");
     for (std::size_t i = 0; i < policy_.subnets.size(); ++i)
@@ -65,8 +66,11 @@ class PoolChecker {
       if (is_open && std::ranges::all_of(kLists, is_list_good))
         subject_.error(code::bad_combination, pointer + "/match", "every client would be in this class",
                        "at least one item of one list");
+      if (!subject_.is_good(pointer + "/name")) {
+        is_every_class_known_ = false;
+        continue;
+      }
       classes_.insert(one.name);
-      if (!subject_.is_good(pointer + "/name")) continue;
       const auto [first, is_new] = names.emplace(one.name, i);
       if (!is_new)
         subject_.error(code::duplicate_name, pointer + "/name",
@@ -119,7 +123,8 @@ class PoolChecker {
   }
   /// Where a network can't be read, or there is no target, nothing is outside.
   [[nodiscard]] bool is_every_network_known() const {
-    return std::ranges::all_of(networks_, [](const std::optional<Ipv4Cidr>& cidr) { return cidr.has_value(); });
+    return subject_.is_good("/spec/subnets") &&
+           std::ranges::all_of(networks_, [](const std::optional<Ipv4Cidr>& cidr) { return cidr.has_value(); });
   }
   void report_outside(const std::string& pointer) {
     std::string list;
@@ -127,19 +132,23 @@ class PoolChecker {
     subject_.error(code::address_outside_cidr, pointer, "this is outside the networks of the link", list);
   }
 
-  void add_exclusion(const DHCPPolicy::Exclusion& exclusion, const std::string& pointer) {
+  /// False when something is wrong with it.
+  bool add_exclusion(const DHCPPolicy::Exclusion& exclusion, const std::string& pointer) {
     const std::string start_pointer = pointer + "/rangeStart", end_pointer = pointer + "/rangeEnd";
     const auto first = good_address(subject_, start_pointer, exclusion.range_start);
     const auto last = exclusion.range_end ? good_address(subject_, end_pointer, *exclusion.range_end) : first;
-    if (!first || !last) return;
+    if (!first || !last || !subject_.is_good(end_pointer)) return false;
     const Ipv4Cidr* network = find_network(*first);
-    if (network == nullptr && is_every_network_known()) return report_outside(start_pointer);
-    if (*last < *first)
-      return subject_.error(code::range_reversed, end_pointer, "this is before rangeStart " + first->to_string());
-    if (network != nullptr && !network->contains(*last))
-      return subject_.error(code::address_outside_cidr, end_pointer,
-                            "this is outside " + network->to_string() + ", where rangeStart is");
-    exclusions_.push_back({*first, *last});
+    if (network == nullptr && is_every_network_known())
+      report_outside(start_pointer);
+    else if (*last < *first)
+      subject_.error(code::range_reversed, end_pointer, "this is before rangeStart " + first->to_string());
+    else if (network != nullptr && !network->contains(*last))
+      subject_.error(code::address_outside_cidr, end_pointer,
+                     "this is outside " + network->to_string() + ", where rangeStart is");
+    else
+      exclusions_.push_back({*first, *last});
+    return subject_.is_good(start_pointer) && subject_.is_good(end_pointer);
   }
 
   void check_reservations() {
@@ -150,7 +159,9 @@ class PoolChecker {
       const DHCPPolicy::Reservation& reservation = policy_.reservations[i];
       const std::string pointer = item("/spec/reservations", i);
       const std::string mac_pointer = pointer + "/macAddress", address_pointer = pointer + "/address";
-      if (reservation.mac_address.has_value() == reservation.client_id.has_value())
+      if (!subject_.is_good(pointer)) continue;
+      if (subject_.is_good(mac_pointer) && subject_.is_good(pointer + "/clientID") &&
+          reservation.mac_address.has_value() == reservation.client_id.has_value())
         subject_.error(code::bad_combination, pointer, "a reservation has either macAddress or clientID");
       const auto mac = reservation.mac_address ? parse_mac_address(*reservation.mac_address) : std::nullopt;
       if (mac && subject_.is_good(mac_pointer)) {
@@ -209,7 +220,7 @@ class PoolChecker {
       check_options(subject_, pointer + "/options", pools[i].options);
       for (std::size_t j = 0; j < pools[i].client_classes.size(); ++j) {
         const std::string place = item(pointer + "/clientClasses", j);
-        if (subject_.is_good(place) && subject_.is_good("/spec/clientClasses") &&
+        if (subject_.is_good(place) && subject_.is_good("/spec/clientClasses") && is_every_class_known_ &&
             !classes_.contains(pools[i].client_classes[j]))
           subject_.error(code::bad_reference, place, "there is no such class in /spec/clientClasses");
       }
@@ -246,7 +257,7 @@ class PoolChecker {
     for (const OwnedAddress& owned : owned_)
       if (range.contains(owned.address) && !is_excluded(owned.address))
         owners += (owners.empty() ? "" : ", ") + owned.owner + ' ' + owned.address.to_string();
-    if (!owners.empty())
+    if (!owners.empty() && is_every_exclusion_known_)
       return subject_.error(code::address_in_range, pointer, "this pool holds " + owners + "; exclude it");
     std::vector<Ipv4Range> holes = exclusions_;
     for (const Ipv4 address : reserved_) holes.push_back({address, address});
@@ -290,7 +301,8 @@ class PoolChecker {
 
   /// Leaving out the whole range of the target is a way to give by the pools alone; leaving out everything is none.
   void check_own_range() {
-    if (own_range_ && pools_ == 0 && is_covered(*own_range_, exclusions_) && subject_.is_good("/spec/exclusions"))
+    const bool has_no_other = pools_ == 0 && subject_.is_good("/spec/pools") && subject_.is_good("/spec/subnets");
+    if (own_range_ && has_no_other && is_covered(*own_range_, exclusions_) && subject_.is_good("/spec/exclusions"))
       subject_.error(code::empty_pool, "/spec/exclusions",
                      "no address is left for clients: the range of the target, " + own_range_->to_string() +
                          ", is excluded, and there is no other pool");
@@ -304,7 +316,9 @@ class PoolChecker {
   std::vector<TakenRange> taken_;                  ///< that, and pools
   std::optional<Ipv4Range> own_range_;
   std::set<std::string> classes_;
+  bool is_every_class_known_ = true;
   std::vector<Ipv4Range> exclusions_;
+  bool is_every_exclusion_known_ = true;
   std::vector<Ipv4> reserved_;
   std::vector<TakenRange> given_;
   std::size_t pools_ = 0;

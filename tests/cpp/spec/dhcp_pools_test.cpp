@@ -307,6 +307,25 @@ TEST(DhcpClientClasses, HaveListsOfABoundedLength) {
   EXPECT_EQ(errors("  clientClasses: [{name: a, match: {architectures: [" + list + "]}}]\n").size(), 1U);
 }
 
+TEST(DhcpPools, AValueThatIsWrongIsOneProblem) {
+  const std::string pools = "  pools: [{" + range("192.0.2.3", "192.0.2.9") + "}]\n";  // holds two servers
+  EXPECT_THAT(errors("  exclusions: [{rangeStart: 192.0.2.3, rangeEnd: [x]}]\n" + pools),
+              ElementsAre("wrong-type /spec/exclusions/0/rangeEnd"));
+  EXPECT_THAT(errors("  exclusions: x\n" + pools), ElementsAre("wrong-type /spec/exclusions"));
+  EXPECT_THAT(errors("  subnets: x\n  exclusions: [{rangeStart: 198.51.100.7}]\n"
+                     "  reservations: [{macAddress: \"02:00:00:00:00:01\", address: 198.51.100.8}]\n"),
+              ElementsAre("wrong-type /spec/subnets"));
+  EXPECT_THAT(errors("  reservations: [{macAddress: 5, address: 192.0.2.20}, "
+                     "{clientID: [x], address: 192.0.2.21}, x]\n"),
+              ElementsAre("wrong-type /spec/reservations/0/macAddress", "wrong-type /spec/reservations/1/clientID",
+                          "wrong-type /spec/reservations/2"));
+  EXPECT_THAT(errors("  clientClasses: [{name: 5, match: {vendorClasses: [x]}}]\n  pools: [{" +
+                     range("192.0.2.10", "192.0.2.19") + ", clientClasses: [pxe]}]\n"),
+              ElementsAre("wrong-type /spec/clientClasses/0/name"));
+  EXPECT_THAT(errors("  exclusions: [{" + range("192.0.2.100", "192.0.2.149") + "}]\n  pools: x\n"),
+              ElementsAre("wrong-type /spec/pools"));
+}
+
 TEST(DhcpPools, ProblemIsToldAtItsLine) {
   const std::string text =
       test::infra_text() + policy("  pools:\n  - rangeStart: 192.0.2.90\n    rangeEnd: 192.0.2.100\n");
