@@ -452,7 +452,10 @@ std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std:
   std::vector<LeaseEvent> events;
   LeaseTable& table = impl_->table;
   const LeaseRecord* previous = table.find(shown(client));
-  if (previous != nullptr && previous->address != address && previous->state == LeaseState::bound) {
+  // What another hardware address uses under the same identifier is perhaps another machine's: it lasts until it ends.
+  const bool is_left = previous != nullptr && previous->address != address && previous->state == LeaseState::bound &&
+                       previous->mac == client.mac;
+  if (is_left) {
     impl_->moves.insert_or_assign(address, Impl::Move{previous->address, now});
     Lease left = impl_->lease(*previous);
     left.state = LeaseState::released;

@@ -76,7 +76,8 @@ class Allocator {
 
   /// Takes other pools and reservations; leases and offers stay. Precondition: the same networks in the same order.
   /// Takes time linear in the number of leases. Where clients are known by something else from now on, offers end; of
-  /// bindings that turn out to be one client's it goes on from the newest, and the others last until they expire.
+  /// bindings that turn out to be one client's it goes on from the newest, and the others last until they are renewed no
+  /// more.
   void reconfigure(std::span<const Subnet> subnets);
   void reconfigure(const Subnet& subnet) { reconfigure(std::span(&subnet, 1)); }
   /// Takes what was stored, before the first client. Where one client has two bindings the newer wins; the other,
@@ -98,7 +99,8 @@ class Allocator {
   [[nodiscard]] std::string relay_information(const Client& client, Ipv4 address) const;
   [[nodiscard]] std::optional<Ipv4> reservation(const Client& client) const;
 
-  /// Binds, or renews. The new lease is the last event; that an older binding of the same client ends is told first.
+  /// Binds, or renews. The new lease is the last event; that an older binding of the same client ends is told first,
+  /// but one of another hardware address lasts until it expires: another machine may have the same client identifier.
   /// The new one counts as a lease, and the older one as ended, only after confirm(): what did not reach the disk
   /// leaves the client where it was, and a renewal that makes the lease shorter does so after confirm() too.
   /// Precondition: claim() is own or free.

@@ -213,6 +213,21 @@ TEST_F(DhcpClientIdentity, RestoreEndsNoLeaseOfAnotherMachine) {
       << "of one machine the older";
 }
 
+// Cloned machines that had their addresses before the identifier counted: neither's renewal may free the other's.
+TEST_F(DhcpClientIdentity, MachinesThatShareAnIdentifierRenewWhatTheyHave) {
+  configure(config(Identity::mac));
+  EXPECT_EQ(bind(test_mac(1), kSystem), at(50));
+  EXPECT_EQ(bind(test_mac(2), kSystem), at(51));
+  responder_.replace(config());
+  for (int turn = 0; turn < 3; ++turn) {
+    now_ += 1800s;
+    EXPECT_EQ(answer(with_id(test::renew(test_mac(1), at(50)), kSystem)).type(), 5) << turn;
+    EXPECT_EQ(answer(with_id(test::renew(test_mac(2), at(51)), kSystem)).type(), 5) << turn;
+    EXPECT_EQ(bound(), 2U) << turn;
+  }
+  EXPECT_EQ(bind(test_mac(3), kFirmware), at(52)) << "nobody gets either";
+}
+
 TEST_F(DhcpClientIdentity, ImportedSecondLeaseOfAnIdentifierRests) {
   bind(test_mac(1), kSystem);
   LeaseList list;
