@@ -51,6 +51,7 @@ struct Allocator::Impl {
   }
   [[nodiscard]] bool has_offer(const Client& client, Ipv4 address) const;
   [[nodiscard]] bool is_offered(const Client& client, Ipv4 address) const;
+  [[nodiscard]] bool has_enough(const Client& client) const;
   [[nodiscard]] Claim claim(const Client& client, Ipv4 address, bool is_allowed) const;
   [[nodiscard]] Claim claim(const Client& client, Ipv4 address) const {
     return claim(client, address, is_allowed(client, address));
@@ -212,13 +213,21 @@ bool Allocator::Impl::is_offered(const Client& client, Ipv4 address) const {
   return !own || *own == address || is_others(client, *own);
 }
 
+/// Identifiers are for the asking: one interface may show any number of them. One that has an address may move.
+bool Allocator::Impl::has_enough(const Client& client) const {
+  if (table.identity() == Identity::mac) return false;  // it has one in any case
+  const LeaseRecord* own = table.find(shown(client));
+  if ((own != nullptr && own->state == LeaseState::bound) || offer_of(shown(client)) != nullptr) return false;
+  return table.count_bound(client.mac) + offers.count(client.mac) >= limits.max_per_hardware_address;
+}
+
 Allocator::Claim Allocator::Impl::claim(const Client& client, Ipv4 address, bool is_allowed) const {
   if (is_bound(client, address)) return is_allowed ? Claim::own : Claim::retired;
   if (!is_allowed) return Claim::outside;
   if (is_others(client, address)) return Claim::taken;
   if (offers.find(address) != nullptr) return Claim::own;
   const bool has_room = table.find(address) != nullptr || table.size() < limits.max_leases;
-  return has_room ? Claim::free : Claim::taken;
+  return has_room && !has_enough(client) ? Claim::free : Claim::taken;
 }
 
 /// What the client has, had, or asks for.
@@ -274,7 +283,7 @@ void Allocator::Impl::hold(const Client& client, Ipv4 address, Time now) {
   }
   if (LeaseRecord* record = table.find(address)) table.unlink(*record);
   pools.claim(address);
-  offers.hold(table.key_of(shown(client)), address, now);
+  offers.hold(table.key_of(shown(client)), client.mac, address, now);
 }
 
 /// The address goes back to where it came from: an ended lease is next in turn again, a fresh address is fresh again.
@@ -299,7 +308,7 @@ LeaseEvent Allocator::Impl::lay_to_rest(const Client& client, Ipv4 address, Leas
   LeaseRecord& record = obtain(address);
   table.clear_owner(record);
   table.set_state(record, LeaseState::declined);
-  record.mac = client.mac;
+  table.set_mac(record, client.mac);
   record.texts.set(client.client_id, record.texts.host_name(), record.texts.relay_information());
   record.is_durable = true;
   record.started = now;
@@ -390,7 +399,7 @@ std::vector<Lease> Allocator::restore(std::vector<Lease> leases, Time now) {
   std::ranges::sort(leases.begin(), running.begin(), {}, &Lease::expires);
   for (const Lease& stored : leases) {
     LeaseRecord& record = impl_->obtain(stored.address);
-    record.mac = stored.mac;
+    impl_->table.set_mac(record, stored.mac);
     record.is_durable = true;
     record.started = stored.started;
     record.expires = stored.expires;
@@ -411,6 +420,7 @@ std::vector<Lease> Allocator::restore(std::vector<Lease> leases, Time now) {
 std::optional<Ipv4> Allocator::offer(const Client& client, std::optional<Ipv4> requested, Time now) {
   if (impl_->offers.size() >= impl_->limits.max_offers && impl_->offer_of(shown(client)) == nullptr)
     return std::nullopt;
+  if (impl_->has_enough(client)) return std::nullopt;
   const auto address = impl_->choose(client, requested);
   if (!address) return std::nullopt;
   const LeaseRecord* record = impl_->table.find(*address);
@@ -422,6 +432,10 @@ std::optional<Ipv4> Allocator::offer(const Client& client, std::optional<Ipv4> r
     impl_->hold(client, *address, now);
   }
   return address;
+}
+
+bool Allocator::has_enough(const Client& client) const {
+  return impl_->has_enough(client);
 }
 
 void Allocator::withdraw(const Client& client) {
@@ -589,7 +603,7 @@ LeaseRecord& Allocator::Impl::fill(const Lease& lease, LeaseState state) {
   LeaseRecord& record = obtain(lease.address);
   table.clear_owner(record);
   table.set_state(record, state);
-  record.mac = lease.mac;
+  table.set_mac(record, lease.mac);
   record.is_durable = false;
   record.started = lease.started;
   record.expires = lease.expires;

@@ -42,10 +42,13 @@ void LeaseTable::set_identity(Identity identity) {
   if (identity == identity_) return;
   by_mac_.clear();
   by_id_.clear();
+  bound_.clear();
   identity_ = identity;
   std::vector<LeaseRecord*> clients;
-  for (auto& [address, record] : records_)
+  for (auto& [address, record] : records_) {
+    if (record.state == LeaseState::bound) add_bound(record.mac);
     if (record.state != LeaseState::declined && record.mac != MacAddress()) clients.push_back(&record);
+  }
   std::ranges::sort(clients, {}, [](const LeaseRecord* r) {
     return std::tuple(r->state == LeaseState::bound, r->started, r->expires, r->address);
   });
@@ -77,13 +80,14 @@ LeaseRecord& LeaseTable::obtain(Ipv4 address, std::size_t group) {
 void LeaseTable::erase(LeaseRecord& record) {
   clear_owner(record);
   unlink(record);
+  if (record.state == LeaseState::bound) remove_bound(record.mac);
   --groups_[record.group].counts[static_cast<std::size_t>(record.state)];
   records_.erase(record.address);
 }
 
 void LeaseTable::set_owner(LeaseRecord& record, const Client& client) {
   if (!is_of(record, client)) clear_owner(record);
-  record.mac = client.mac;
+  set_mac(record, client.mac);
   record.texts.set(client.client_id, record.texts.host_name(), record.texts.relay_information());
   if (identity_ == Identity::mac)
     by_mac_[record.mac] = &record;
@@ -102,7 +106,31 @@ void LeaseTable::clear_owner(LeaseRecord& record) {
     erase_from(by_id_, key_of({record.mac, record.texts.client_id()}));
 }
 
-void LeaseTable::set_state(LeaseRecord& record, LeaseState state) noexcept {
+void LeaseTable::set_mac(LeaseRecord& record, const MacAddress& mac) {
+  if (record.state == LeaseState::bound && record.mac != mac) {
+    add_bound(mac);
+    remove_bound(record.mac);
+  }
+  record.mac = mac;
+}
+
+std::size_t LeaseTable::count_bound(const MacAddress& mac) const {
+  const auto found = bound_.find(mac);
+  return found == bound_.end() ? 0 : found->second;
+}
+
+void LeaseTable::add_bound(const MacAddress& mac) {
+  if (identity_ == Identity::client_id) ++bound_[mac];
+}
+
+void LeaseTable::remove_bound(const MacAddress& mac) {
+  const auto found = bound_.find(mac);
+  if (found != bound_.end() && --found->second == 0) bound_.erase(found);
+}
+
+void LeaseTable::set_state(LeaseRecord& record, LeaseState state) {
+  if (state == LeaseState::bound && record.state != LeaseState::bound) add_bound(record.mac);
+  if (state != LeaseState::bound && record.state == LeaseState::bound) remove_bound(record.mac);
   auto& counts = groups_[record.group].counts;
   --counts[static_cast<std::size_t>(record.state)];
   ++counts[static_cast<std::size_t>(state)];

@@ -16,8 +16,8 @@
 
 namespace hcpnet::dhcp {
 
-/// What is kept per address that was ever bound. Smaller than a Lease: the subnet is known. While it is its client's,
-/// only the table changes `mac` and the client identifier.
+/// What is kept per address that was ever bound. Smaller than a Lease: the subnet is known. Only the table changes
+/// `mac`, and, while it is its client's, the client identifier.
 struct LeaseRecord {
   using Time = std::chrono::sys_seconds;
 
@@ -72,7 +72,10 @@ class LeaseTable {
   void set_owner(LeaseRecord& record, const Client& client);
   /// The record stays, but its client is no longer known by it: what it shows may be changed.
   void clear_owner(LeaseRecord& record);
-  void set_state(LeaseRecord& record, LeaseState state) noexcept;
+  void set_mac(LeaseRecord& record, const MacAddress& mac);
+  void set_state(LeaseRecord& record, LeaseState state);
+  /// Addresses that are bound to one hardware address. Where that is what a client is known by it is not counted: 0.
+  [[nodiscard]] std::size_t count_bound(const MacAddress& mac) const;
   [[nodiscard]] std::size_t groups() const noexcept { return groups_.size(); }
   [[nodiscard]] std::uint64_t count(std::size_t group, LeaseState state) const noexcept {
     return groups_[group].counts[static_cast<std::size_t>(state)];
@@ -118,12 +121,15 @@ class LeaseTable {
     std::array<std::uint64_t, 4> counts{};  ///< by state
   };
   void make_idle_in_order(std::vector<LeaseRecord*> idle);
+  void add_bound(const MacAddress& mac);
+  void remove_bound(const MacAddress& mac);
 
   Identity identity_ = Identity::mac;
   std::unordered_map<Ipv4, LeaseRecord> records_;  // nodes: a record never moves
   // By client. One of the two is in use; the first one is the smaller.
   std::unordered_map<MacAddress, LeaseRecord*> by_mac_;
   std::unordered_map<std::string, LeaseRecord*> by_id_;
+  std::unordered_map<MacAddress, std::size_t> bound_;  // beside by_id_
   std::vector<Group> groups_ = std::vector<Group>(1);
   DueQueue due_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
+#include <cstddef>
 #include <hcpnet/net.hpp>
 #include <list>
 #include <optional>
@@ -18,6 +19,7 @@ class OfferTable {
   struct Offer {
     Ipv4 address;
     std::string client;
+    MacAddress mac;
     Time until;
   };
 
@@ -26,21 +28,29 @@ class OfferTable {
   [[nodiscard]] const Offer* find(Ipv4 address) const { return find_in(by_address_, address); }
   [[nodiscard]] const Offer* find(const std::string& client) const { return find_in(by_client_, client); }
   [[nodiscard]] std::size_t size() const noexcept { return offers_.size(); }
+  /// Offers to one hardware address, whatever keys its clients have.
+  [[nodiscard]] std::size_t count(const MacAddress& mac) const {
+    const auto found = by_mac_.find(mac);
+    return found == by_mac_.end() ? 0 : found->second;
+  }
 
   /// Adds, or holds for longer. Precondition: neither the address nor the client has another offer.
-  void hold(std::string client, Ipv4 address, Time now) {
+  void hold(std::string client, const MacAddress& mac, Ipv4 address, Time now) {
     if (const auto found = by_address_.find(address); found != by_address_.end()) {
       found->second->until = now + hold_;
       offers_.splice(offers_.end(), offers_, found->second);
       return;
     }
-    const auto added = offers_.insert(offers_.end(), {address, std::move(client), now + hold_});
+    const auto added = offers_.insert(offers_.end(), {address, std::move(client), mac, now + hold_});
     by_address_.emplace(address, added);
     by_client_.emplace(added->client, added);
+    ++by_mac_[mac];
   }
   void erase(Ipv4 address) {
     const auto found = by_address_.find(address);
     if (found == by_address_.end()) return;
+    const auto count = by_mac_.find(found->second->mac);
+    if (--count->second == 0) by_mac_.erase(count);
     by_client_.erase(found->second->client);
     offers_.erase(found->second);
     by_address_.erase(found);
@@ -64,6 +74,7 @@ class OfferTable {
   std::list<Offer> offers_;  // ascending by `until`
   std::unordered_map<Ipv4, Place> by_address_;
   std::unordered_map<std::string, Place> by_client_;
+  std::unordered_map<MacAddress, std::size_t> by_mac_;  // how many
 };
 
 }  // namespace hcpnet::dhcp

@@ -178,7 +178,7 @@ void Exchange::refuse(std::string_view reason) {
 void Exchange::discover() {
   const auto address = network.allocator.offer(client, request.options.find_address(option::requested_address), now);
   if (!address) {
-    out.dropped = "pool_exhausted";
+    out.dropped = network.allocator.has_enough(client) ? "client_limit" : "pool_exhausted";
     return;
   }
   const std::string label = make_host_label(as_bytes(host_name()));

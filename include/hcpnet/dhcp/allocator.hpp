@@ -18,9 +18,11 @@
 namespace hcpnet::dhcp {
 
 struct AllocatorLimits {
-  std::chrono::seconds offer_hold{10};       ///< an offered address waits this long for its REQUEST
-  std::chrono::seconds decline_hold{3600};   ///< a declined address stays out of use
-  std::chrono::seconds conflict_hold{300};   ///< so does one that answered a probe; the next probe would find out again
+  std::chrono::seconds offer_hold{10};      ///< an offered address waits this long for its REQUEST
+  std::chrono::seconds decline_hold{3600};  ///< a declined address stays out of use
+  std::chrono::seconds conflict_hold{300};  ///< so does one that answered a probe; the next probe would find out again
+  /// Bound or offered, where clients are known by identifiers, of which one hardware address may show many.
+  std::size_t max_per_hardware_address = 16;
   std::size_t max_declined_per_client = 16;  ///< resting at a time, by hardware address; of more it is not believed
   std::size_t max_offers = 65'536;           ///< at a time; beyond it nothing new is offered
   std::size_t max_leases =
@@ -47,7 +49,7 @@ class Allocator {
     retired,  ///< bound to it, but not its to renew: outside today's pools or in one for other classes, or reserved
               ///< (the client's own reservation elsewhere included)
     free,     ///< nobody's; may be bound
-    taken,    ///< somebody else's, or declined
+    taken,    ///< somebody else's, or declined, or the client has enough
     outside,  ///< not given to this client: outside the pools that are open to it, and reservations
   };
   struct Held {
@@ -85,8 +87,10 @@ class Allocator {
   /// with the same client identifier: it is nobody's to get and lasts until it expires.
   std::vector<Lease> restore(std::vector<Lease> leases, Time now);
 
-  /// An address for a DISCOVER, held for this client. nullopt: none left.
+  /// An address for a DISCOVER, held for this client. nullopt: none left, or has_enough().
   std::optional<Ipv4> offer(const Client& client, std::optional<Ipv4> requested, Time now);
+  /// True where one more address would be beyond AllocatorLimits::max_per_hardware_address.
+  [[nodiscard]] bool has_enough(const Client& client) const;
   /// Forgets what was offered to this client.
   void withdraw(const Client& client);
 

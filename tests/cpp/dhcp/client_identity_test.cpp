@@ -213,6 +213,28 @@ TEST_F(DhcpClientIdentity, RestoreEndsNoLeaseOfAnotherMachine) {
       << "of one machine the older";
 }
 
+TEST_F(DhcpClientIdentity, OneInterfaceDoesNotGetThePool) {
+  ResponderLimits limits;
+  limits.allocator.max_per_hardware_address = 2;
+  responder_ = Responder(config(), limits);
+  EXPECT_EQ(bind(test_mac(1), {1, 1}), at(50));
+  EXPECT_EQ(answer(with_id(test::discover(test_mac(1)), {1, 2})).yiaddr, at(51));
+  EXPECT_EQ(send(with_id(test::discover(test_mac(1)), {1, 3})).dropped, "client_limit") << "an offer counts too";
+  EXPECT_EQ(answer(with_id(test::select(test_mac(1), kServer, at(55)), {1, 3})).type(), 6);
+  EXPECT_EQ(bind(test_mac(1), {1, 2}), at(51)) << "what it has it keeps";
+  EXPECT_EQ(bind(test_mac(1), {1, 1}), at(50));
+  EXPECT_EQ(bind(test_mac(2), {1, 3}), at(52)) << "others have limits of their own";
+  EXPECT_EQ(send(with_id(release(test_mac(1), at(50)), {1, 1})).dropped, "");
+  EXPECT_EQ(bind(test_mac(1), {1, 4}), at(53));
+  EXPECT_EQ(send(with_id(test::discover(test_mac(1)), {1, 1})).dropped, "client_limit");
+  now_ += 3600s;
+  EXPECT_EQ(bind(test_mac(1), {1, 1}), at(50)) << "once others have ended";
+  responder_.replace(config(Identity::mac));
+  responder_.replace(config());
+  EXPECT_EQ(bind(test_mac(1), {1, 5}), at(54));
+  EXPECT_EQ(send(with_id(test::discover(test_mac(1)), {1, 6})).dropped, "client_limit") << "as before the reloads";
+}
+
 // Cloned machines that had their addresses before the identifier counted: neither's renewal may free the other's.
 TEST_F(DhcpClientIdentity, MachinesThatShareAnIdentifierRenewWhatTheyHave) {
   configure(config(Identity::mac));
