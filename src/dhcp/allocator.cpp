@@ -213,9 +213,11 @@ bool Allocator::Impl::is_offered(const Client& client, Ipv4 address) const {
   return !own || *own == address || is_others(client, *own);
 }
 
-/// Identifiers are for the asking: one interface may show any number of them. One that has an address may move.
+/// Identifiers are for the asking: one interface may show any number of them. One that has an address may move, and
+/// those that have reservations are as many as somebody wrote down.
 bool Allocator::Impl::has_enough(const Client& client) const {
   if (table.identity() == Identity::mac) return false;  // it has one in any case
+  if (reserved_for_id.contains(table.key_of(shown(client)))) return false;
   const LeaseRecord* own = table.find(shown(client));
   if ((own != nullptr && own->state == LeaseState::bound) || offer_of(shown(client)) != nullptr) return false;
   return table.count_bound(client.mac) + offers.count(client.mac) >= limits.max_per_hardware_address;

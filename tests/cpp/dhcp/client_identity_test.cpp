@@ -233,6 +233,10 @@ TEST_F(DhcpClientIdentity, OneInterfaceDoesNotGetThePool) {
   responder_.replace(config());
   EXPECT_EQ(bind(test_mac(1), {1, 5}), at(54));
   EXPECT_EQ(send(with_id(test::discover(test_mac(1)), {1, 6})).dropped, "client_limit") << "as before the reloads";
+  Config reserving = config();
+  reserving.subnets[0].reservations = {{std::nullopt, at(20), {}, text({1, 6})}};
+  responder_.replace(reserving);
+  EXPECT_EQ(bind(test_mac(1), {1, 6}), at(20)) << "a reservation is beyond the limit";
 }
 
 // Cloned machines that had their addresses before the identifier counted: neither's renewal may free the other's.
