@@ -148,10 +148,12 @@ bool Allocator::Impl::is_free(const Record* own, const Ipv6& address) const {
 
 std::optional<Ipv6> Allocator::Impl::choose(const Client& client, std::span<const Ipv6> hints) {
   const Record* own = table.find(client);
+  const Record* left = own != nullptr && own->use == Use::offered ? left_for(own->address) : nullptr;
   if (const auto reserved = reservation(client)) {
     const Record* holder = table.find(*reserved);
-    if (holder == nullptr || holder == own || !holder->is_running()) return reserved;
+    if (holder == nullptr || holder == own || holder == left || !holder->is_running()) return reserved;
   }
+  if (left != nullptr && is_in_pool(left->address)) return left->address;  // there is no reason left to move
   if (own != nullptr && is_in_pool(own->address)) return own->address;
   if (table.count_live(client) >= limits.max_per_client) return std::nullopt;
   const auto hint = std::ranges::find_if(hints, [&](const Ipv6& h) { return is_in_pool(h) && is_free(own, h); });

@@ -372,6 +372,19 @@ TEST_F(Dhcp6, AnOfferElsewhereThatIsNotTakenLeavesTheLease) {
   EXPECT_EQ(responder.usage(0).offered, 0u);
 }
 
+TEST_F(Dhcp6, AClientThatNeedNotMoveAnyMoreStays) {
+  const auto before = lease(1);
+  for (const char* elsewhere : {"2001:db8::100", "2001:db8::15"}) {
+    ResponderConfig reserved = config();
+    reserved.subnets[0].reservations = {{parse_mac_address("02:00:00:00:01:01"), {}, address(elsewhere), ""}};
+    responder.replace(reserved);
+    EXPECT_EQ(send(Ask{}).given(), address(elsewhere));
+    responder.replace(config());
+    EXPECT_EQ(send(Ask{}).given(), before) << elsewhere;
+    EXPECT_EQ(responder.usage(0).offered, 0u) << elsewhere;
+  }
+}
+
 TEST_F(Dhcp6, AShorterRenewalThatWasNotStoredChangesNothing) {
   const auto before = lease(1);
   ResponderConfig shorter = config();
