@@ -62,11 +62,15 @@ class UdpClient {
   }
   void send(ByteView bytes) { socket_.send_to(asio::buffer(bytes.data(), bytes.size()), server_); }
   void send(const dns::Message& query) { send(dns::encode_message(query).value()); }
+  /// What is there by now. A late reply of another test's server, to a client that had this port before, is none.
   std::optional<Bytes> try_receive() {
-    Bytes bytes(65535);
-    boost::system::error_code ec;
-    bytes.resize(socket_.receive_from(asio::buffer(bytes), replied_from, 0, ec));
-    return ec ? std::nullopt : std::optional(bytes);
+    for (;;) {
+      Bytes bytes(65535);
+      boost::system::error_code ec;
+      bytes.resize(socket_.receive_from(asio::buffer(bytes), replied_from, 0, ec));
+      if (ec) return std::nullopt;
+      if (replied_from.port() == server_.port()) return bytes;
+    }
   }
   Bytes receive_bytes() {
     std::optional<Bytes> bytes;
