@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands that ask the running process: status, reload, drain.
+#include <cstdint>
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -19,6 +20,14 @@ struct Arguments {
   FormatArguments format;
 };
 
+void print_pools(const Json& subnets, std::ostream& out) {
+  for (const Json& subnet : subnets)
+    for (const Json& pool : subnet.at("pools"))
+      out << "pool " << text_of(pool, "pool") << " of " << text_of(subnet, "subnet") << ": " << pool.value("bound", 0)
+          << " bound, " << pool.value("offered", 0) << " offered, " << pool.value("declined", 0) << " declined of "
+          << pool.value("size", std::uint64_t{0}) << '\n';
+}
+
 void print_status(const Json& status, std::ostream& out) {
   out << "hcpnet " << text_of(status, "version") << ", reloads " << status.value("reloads", 0) << ", refused "
       << status.value("reloadsRefused", 0) << '\n';
@@ -29,6 +38,7 @@ void print_status(const Json& status, std::ostream& out) {
     out << std::left << std::setw(8) << text_of(l, "service") << std::setw(28) << text_of(l, "bound")
         << text_of(l, "owner")
         << (text_of(l, "bound") == text_of(l, "configured") ? "" : "  for " + text_of(l, "configured")) << '\n';
+  if (const auto dhcp = status.find("dhcp"); dhcp != status.end()) print_pools(dhcp->at("subnets"), out);
   for (const Json& trouble : status.at("troubles")) out << "trouble: " << trouble.get<std::string>() << '\n';
   print_diagnostics(status.at("warnings"), out);
 }

@@ -116,7 +116,8 @@ int show(const Arguments& a) {
   if (const int status = read_leases(a.state, a.key, body); status != kGood) return status;
   const auto leases = body.find("leases");
   if (leases != body.end() && leases->is_array() && leases->empty()) {
-    std::cerr << "hcpnet: no lease has the address, hardware address, DUID or host name " << a.key << '\n';
+    std::cerr << "hcpnet: no lease has the address, hardware address, client identifier, DUID or host name " << a.key
+              << '\n';
     return kProblems;
   }
   return print_answer(body, a.format, a.state.admin_socket(), print_lease_details);

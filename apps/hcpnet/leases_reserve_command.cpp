@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "admin_output.hpp"
+#include "dhcp/lease_file_reader.hpp"
+#include "dhcp/lease_import.hpp"
 #include "leases_command.hpp"
 #include "stack/to_json.hpp"
 
@@ -18,13 +20,14 @@ using Json = nlohmann::json;
 struct Arguments {
   StateArguments state;
   FormatArguments format;
-  std::string address, mac, duid, host_name;
+  std::string address, mac, client_id, duid, host_name;
   bool is_removal = false;
 };
 
 std::string client_of(const Json& kept) {
-  const std::string mac = text_of(kept, "mac");
-  return mac.empty() ? text_of(kept, "duid") : mac;
+  std::string client = text_of(kept, "mac");
+  if (client.empty()) client = text_of(kept, "duid");
+  return client.empty() ? text_of(kept, "clientId") : client;
 }
 
 void print_all(const Json& body, std::ostream& out) {
@@ -91,9 +94,9 @@ int wrong_use(const std::string& why) {
 }
 
 int run(const Arguments& a) {
-  const bool has_client = !a.mac.empty() || !a.duid.empty();
+  const int clients = int{!a.mac.empty()} + int{!a.client_id.empty()} + int{!a.duid.empty()};
   if (a.address.empty()) {
-    if (has_client || a.is_removal || !a.host_name.empty()) return wrong_use("an address is needed");
+    if (clients > 0 || a.is_removal || !a.host_name.empty()) return wrong_use("an address is needed");
     return list(a);
   }
   dhcp::KeptAddress wanted;
@@ -105,17 +108,23 @@ int run(const Arguments& a) {
     return wrong_use("--mac: " + a.mac + " is no hardware address");
   if (!a.duid.empty() && !(wanted.duid = dhcp6::parse_duid(a.duid)))
     return wrong_use("--duid: " + a.duid + " is no DUID");
+  if (!a.client_id.empty()) {
+    auto bytes = dhcp::parse_hex_bytes(a.client_id, dhcp::kMaxStoredClientIdBytes);
+    if (!bytes) return wrong_use("--client-id: hexadecimal bytes between colons are needed, as `leases show` has them");
+    wanted.client_id = *std::move(bytes);
+  }
   if (a.is_removal) {
-    if (has_client || !a.host_name.empty()) return wrong_use("--remove takes an address and nothing else");
+    if (clients > 0 || !a.host_name.empty()) return wrong_use("--remove takes an address and nothing else");
     return change(
         a, "/leases/unreserve?address=" + percent_encoded(a.address), "unreserved",
         [&](dhcp::StoppedServer& server) { return server.unreserve(*address); }, print_unreserved);
   }
-  if (a.mac.empty() == a.duid.empty()) return wrong_use("one of --mac and --duid is needed");
+  if (clients != 1) return wrong_use("one of --mac, --client-id and --duid is needed");
   return change(
       a,
       "/leases/reserve?address=" + percent_encoded(a.address) + "&mac=" + percent_encoded(a.mac) +
-          "&duid=" + percent_encoded(a.duid) + "&hostName=" + percent_encoded(a.host_name),
+          "&clientId=" + percent_encoded(a.client_id) + "&duid=" + percent_encoded(a.duid) +
+          "&hostName=" + percent_encoded(a.host_name),
       "reserved", [&](dhcp::StoppedServer& server) { return server.reserve(wanted); }, print_reserved);
 }
 
@@ -127,6 +136,8 @@ void add_leases_reserve(CLI::App& leases, int& status) {
       "reserve", "keep an address for one client, beside the reservations of the files; without ADDRESS list them all");
   command->add_option("ADDRESS", a->address, "the address")->type_name("");
   command->add_option("--mac", a->mac, "the client's hardware address")->type_name("MAC");
+  command->add_option("--client-id", a->client_id, "the client's identifier (option 61), for an IPv4 address")
+      ->type_name("HEX");
   command->add_option("--duid", a->duid, "the client's DUID, for an IPv6 address")->type_name("DUID");
   command->add_option("--host-name", a->host_name, "its host name, one label")->type_name("NAME");
   command->add_flag("--remove", a->is_removal, "keep the address no longer");

@@ -3,25 +3,14 @@
 
 #include <boost/assert.hpp>
 
+#include "dhcp/checksum.hpp"
+
 namespace hcpnet::dhcp {
 namespace {
 
 constexpr std::size_t kIpBytes = 20;
 constexpr std::size_t kUdpBytes = 8;
 constexpr std::uint8_t kUdp = 17;
-
-/// RFC 1071: the sum of 16-bit words; an odd byte counts as the high one.
-std::uint32_t add_words(std::uint32_t sum, ByteView bytes) noexcept {
-  ByteReader reader(bytes);
-  while (reader.remaining() >= 2) sum += reader.u16();
-  if (reader.remaining() == 1) sum += std::uint32_t{reader.u8()} << 8;
-  return sum;
-}
-
-std::uint16_t to_checksum(std::uint32_t sum) noexcept {
-  while (sum > 0xFFFF) sum = (sum & 0xFFFF) + (sum >> 16);
-  return static_cast<std::uint16_t>(~sum);
-}
 
 }  // namespace
 

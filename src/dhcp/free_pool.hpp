@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <hcpnet/dhcp/config.hpp>
 #include <hcpnet/net.hpp>
 #include <optional>
 #include <set>
@@ -9,18 +8,19 @@
 
 namespace hcpnet::dhcp {
 
-/// The addresses that a subnet may give to any client, and a cursor through them.
+/// Addresses that a pool may give to clients, and a cursor through them.
 ///
 /// Nothing is kept per address: below the cursor every address has an owner somewhere else or is in `returned_`; above
 /// it, an address that a client asked for by name is skipped when the cursor comes by.
 class FreePool {
  public:
   FreePool() = default;
-  /// Pools without the subnet's own, its servers' and its reserved addresses.
-  explicit FreePool(const Subnet& subnet);
+  /// Precondition: ascending, disjoint.
+  explicit FreePool(std::vector<Ipv4Range> ranges);
 
   [[nodiscard]] bool contains(Ipv4 address) const noexcept;
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  [[nodiscard]] const std::vector<Ipv4Range>& ranges() const noexcept { return ranges_; }
 
   /// The lowest address that nobody has. `is_used` tells whether an address above the cursor has an owner.
   template <class IsUsed>

@@ -34,30 +34,38 @@ bool is_never_given(const dhcp6::Subnet& subnet, const IpAddress& address) {
 }
 
 bool is_same_client(const KeptAddress& a, const KeptAddress& b) {
-  return (a.mac && a.mac == b.mac) || (a.duid && a.duid == b.duid);
+  return (a.mac && a.mac == b.mac) || (a.duid && a.duid == b.duid) ||
+         (!a.client_id.empty() && a.client_id == b.client_id);
 }
 
 std::string client_of(const KeptAddress& kept) {
-  return kept.mac ? kept.mac->to_string() : kept.duid ? kept.duid->to_string() : std::string();
+  if (kept.mac) return kept.mac->to_string();
+  return kept.duid ? kept.duid->to_string() : hex_bytes(kept.client_id);
 }
 
 std::vector<KeptAddress> kept_by(const Config& files) {
   std::vector<KeptAddress> out;
   for (const Subnet& subnet : files.subnets)
     for (const Reservation& r : subnet.reservations)
-      out.push_back({r.address, r.mac, {}, r.host_name, subnet.name, false});
+      out.push_back({r.address, r.mac, {}, r.host_name, subnet.name, false, r.client_id});
   for (const dhcp6::Subnet& subnet : files.subnets6)
     for (const dhcp6::Reservation& r : subnet.reservations)
       out.push_back({r.address, r.mac, r.duid, r.host_name, subnet.name, false});
   return out;
 }
 
-/// The reservation that has the address or, in the same subnet, the client. nullptr: none.
-const KeptAddress* find_rival(const std::vector<KeptAddress>& all, const KeptAddress& wanted) {
+/// The link that a subnet is on, by name: its shared network, if it is of one.
+const std::string& link_of(const Config& files, const std::string& subnet) {
+  const auto found = std::ranges::find(files.subnets, subnet, &Subnet::name);
+  return found == files.subnets.end() || found->shared_network.empty() ? subnet : found->shared_network;
+}
+
+/// The reservation that has the address or, on the same link, the client. nullptr: none.
+const KeptAddress* find_rival(const Config& files, const std::vector<KeptAddress>& all, const KeptAddress& wanted) {
   const auto found = std::ranges::find_if(all, [&](const KeptAddress& kept) {
     if (kept.address == wanted.address) return true;
-    return kept.subnet == wanted.subnet && kept.address.is_v4() == wanted.address.is_v4() &&
-           is_same_client(kept, wanted);
+    return kept.address.is_v4() == wanted.address.is_v4() && is_same_client(kept, wanted) &&
+           link_of(files, kept.subnet) == link_of(files, wanted.subnet);
   });
   return found == all.end() ? nullptr : &*found;
 }
@@ -81,9 +89,10 @@ Config with_kept(Config files, const std::vector<KeptAddress>& by_hand) {
   for (KeptAddress kept : by_hand) {
     const auto [subnet, is_possible] = place_of(files, kept.address);
     kept.subnet = subnet;
-    if (!is_possible || find_rival(all, kept) != nullptr) continue;
+    if (!is_possible || find_rival(files, all, kept) != nullptr) continue;
     if (kept.address.is_v4())
-      find_subnet(files.subnets, kept.address)->reservations.push_back({*kept.mac, kept.address.v4(), kept.host_name});
+      find_subnet(files.subnets, kept.address)->reservations.push_back(
+          {kept.mac, kept.address.v4(), kept.host_name, kept.client_id});
     else
       find_subnet(files.subnets6, kept.address)
           ->reservations.push_back({kept.mac, kept.duid, kept.address.v6(), kept.host_name});
@@ -111,9 +120,15 @@ Result<KeptAddress, Diagnostics> check_kept(const Config& files, const std::vect
   if (!is_possible)
     return one_problem("lease-own-address",
                        "a client can't have the address: it is that of the network, a server or the router", address);
-  if (wanted.mac.has_value() == wanted.duid.has_value() || (wanted.address.is_v4() && wanted.duid))
+  const int clients = int{wanted.mac.has_value()} + int{wanted.duid.has_value()} + int{!wanted.client_id.empty()};
+  const bool is_of_family = wanted.address.is_v4() ? !wanted.duid : wanted.client_id.empty();
+  if (clients != 1 || !is_of_family)
     return one_problem("lease-bad-value",
-                       "a client is known by its hardware address or, for an IPv6 address, by its DUID; one is needed");
+                       "a client is known by its hardware address or, for an IPv4 address, by its client identifier, "
+                       "for an IPv6 address by its DUID; one is needed");
+  if (wanted.client_id.size() > kMaxStoredClientIdBytes)
+    return one_problem("lease-bad-value",
+                       "a client identifier has " + std::to_string(kMaxStoredClientIdBytes) + " bytes at most");
   if (wanted.mac && !is_client_mac(*wanted.mac))
     return one_problem("lease-bad-value", "the hardware address of a client is needed", client_of(wanted));
   if (make_host_label(as_bytes(wanted.host_name)) != wanted.host_name)
@@ -121,7 +136,7 @@ Result<KeptAddress, Diagnostics> check_kept(const Config& files, const std::vect
   wanted.subnet = subnet;
   wanted.is_by_hand = true;
   const std::vector<KeptAddress> all = all_kept(files, by_hand);
-  if (const KeptAddress* rival = find_rival(all, wanted)) {
+  if (const KeptAddress* rival = find_rival(files, all, wanted)) {
     return one_problem("lease-reserved",
                        rival->address.to_string() + " is reserved for " + client_of(*rival) +
                            (rival->is_by_hand ? " by hand: remove that first" : " by the files"),

@@ -29,6 +29,8 @@ std::string_view to_string(LeaseEventKind kind) noexcept {
       return "expired";
     case LeaseEventKind::declined:
       return "declined";
+    case LeaseEventKind::conflict:
+      return "conflict";
   }
   return "unknown";
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <hcpnet/dhcp/client_class.hpp>
 #include <stdexcept>
 
 namespace hcpnet::dhcp {
@@ -29,7 +30,7 @@ void check_companions(const std::string& path) {
          "put the database back beside it, or move that file away too");
 }
 
-enum Column { address = 0, mac, client_id, host_name, state, started, expires };
+enum Column { address = 0, mac, client_id, host_name, state, started, expires, relay_information };
 
 bool is_time(const sqlite::Statement& row, int column) {
   return row.is_integer(column) && row.integer(column) >= 0 && row.integer(column) <= kLastTime;
@@ -57,11 +58,13 @@ bool read_rest(const sqlite::Statement& row, Lease& out) {
   if (!is_time(row, Column::started) || !is_time(row, Column::expires)) return false;
   if (row.blob(Column::host_name).size() > kMaxHostNameBytes || row.blob(Column::client_id).size() > kMaxClientIdBytes)
     return false;
+  if (row.blob(Column::relay_information).size() > kMaxRelayInformationBytes) return false;
   std::array<std::uint8_t, 6> bytes{};
   std::ranges::copy(hardware, bytes.begin());
   out.mac = MacAddress(bytes);
   out.client_id = row.text(Column::client_id);
   out.host_name = row.text(Column::host_name);
+  out.relay_information = std::string(as_text(row.blob(Column::relay_information)));
   out.state = static_cast<LeaseState>(state_value);
   out.started = time_of(row, Column::started);
   out.expires = time_of(row, Column::expires);
@@ -108,10 +111,6 @@ std::optional<dhcp6::Lease> read_lease6(const sqlite::Statement& row) {
   return out;
 }
 
-constexpr const char* kReservationTable =
-    "CREATE TABLE IF NOT EXISTS reservation(address BLOB NOT NULL PRIMARY KEY, mac BLOB NOT NULL, duid BLOB NOT NULL, "
-    "host_name TEXT NOT NULL) WITHOUT ROWID";
-
 std::string address_bytes(const IpAddress& address) {
   if (address.is_v6()) return std::string(as_text(address.v6().bytes()));
   return std::string(as_text(address.v4().bytes()));
@@ -128,9 +127,11 @@ std::optional<IpAddress> read_any_address(ByteView bytes) {
 /// nullopt: a column makes no sense.
 std::optional<KeptAddress> read_reservation(const sqlite::Statement& row) {
   const auto address = read_any_address(row.blob(0));
-  const ByteView mac = row.blob(1), duid = row.blob(2);
-  if (!address || (mac.size() != 6 && !mac.empty()) || mac.empty() == duid.empty()) return std::nullopt;
-  if ((address->is_v4() && mac.empty()) || row.blob(3).size() > kMaxHostNameBytes) return std::nullopt;
+  const ByteView mac = row.blob(1), duid = row.blob(2), client_id = row.blob(4);
+  const int clients = int{!mac.empty()} + int{!duid.empty()} + int{!client_id.empty()};
+  if (!address || (mac.size() != 6 && !mac.empty()) || clients != 1) return std::nullopt;
+  if (address->is_v4() ? !duid.empty() : !client_id.empty()) return std::nullopt;
+  if (row.blob(3).size() > kMaxHostNameBytes || client_id.size() > kMaxClientIdBytes) return std::nullopt;
   KeptAddress out;
   out.address = *address;
   out.duid = duid.empty() ? std::nullopt : dhcp6::make_duid(duid);
@@ -141,6 +142,7 @@ std::optional<KeptAddress> read_reservation(const sqlite::Statement& row) {
     out.mac = MacAddress(bytes);
   }
   out.host_name = row.text(3);
+  out.client_id = as_text(client_id);
   out.is_by_hand = true;
   return out;
 }
@@ -156,8 +158,9 @@ Lease resting(Ipv4 address, std::chrono::sys_seconds from, std::chrono::sys_seco
 
 }  // namespace
 
-LeaseDatabase::LeaseDatabase(std::string path, std::span<const Subnet> subnets) : path_(std::move(path)) {
-  open([&] { check_subnets(subnets); });
+LeaseDatabase::LeaseDatabase(std::string path, std::span<const Subnet> subnets, std::chrono::sys_seconds now)
+    : path_(std::move(path)) {
+  open([&] { check_subnets(subnets, now); });
 }
 
 LeaseDatabase::LeaseDatabase(std::string path) : path_(std::move(path)) {
@@ -181,15 +184,16 @@ void LeaseDatabase::open(CheckNetworks check_networks) {
     }
     connection_->run("PRAGMA synchronous=FULL");
     check_networks();
-    if (is_old_) connection_->run(upgrade_to_version_2());
+    if (version_ < kVersion) connection_->run(upgrade_to_version_3(version_));
     put6_ = connection_->prepare(
         "INSERT OR REPLACE INTO lease6(address, duid, iaid, mac, host_name, state, started, expires) "
         "VALUES(?,?,?,?,?,?,?,?)");
     put_ = connection_->prepare(
-        "INSERT INTO lease(address, mac, client_id, host_name, state, started, expires, subnet) "
-        "VALUES(?,?,?,?,?,?,?,?) "
+        "INSERT INTO lease(address, mac, client_id, host_name, state, started, expires, subnet, relay_information) "
+        "VALUES(?,?,?,?,?,?,?,?,?) "
         "ON CONFLICT(subnet, address) DO UPDATE SET mac=excluded.mac, client_id=excluded.client_id, "
-        "host_name=excluded.host_name, state=excluded.state, started=excluded.started, expires=excluded.expires");
+        "host_name=excluded.host_name, state=excluded.state, started=excluded.started, expires=excluded.expires, "
+        "relay_information=excluded.relay_information");
   } catch (const sqlite::Error& error) {
     switch (error.primary_code()) {
       case SQLITE_CORRUPT:
@@ -213,7 +217,7 @@ void LeaseDatabase::read_networks() {
     network.name = rows.text(1);
     network.cidr = *cidr;
     network.server_id = cidr->network();  // which no client can have anyway
-    network.pools = {{cidr->network(), cidr->broadcast()}};
+    network.pools.push_back({{cidr->network(), cidr->broadcast()}});
     networks_.push_back(std::move(network));
     subnet_ids_.push_back(rows.integer(0));
   }
@@ -230,31 +234,44 @@ void LeaseDatabase::check_owner() {
   }
   const std::string damage = connection_->read_text("PRAGMA quick_check(1)");
   if (damage != "ok") refuse_damaged(path_, damage);
-  is_old_ = version == 1;
+  version_ = version;
 }
 
 /// A subnet is known by its CIDR; its name may change. Leases of subnets that are not configured now stay where they
 /// are, as long as one network is still the same; else it is the file of somebody else. Networks without a lease don't
-/// count.
-void LeaseDatabase::check_subnets(std::span<const Subnet> subnets) {
+/// count. Where such a network is only resized, or was split or joined, its addresses would be given again while their
+/// clients still have them: that is refused until the leases have ended.
+void LeaseDatabase::check_subnets(std::span<const Subnet> subnets, std::chrono::sys_seconds now) {
   struct Known {
     std::string name, cidr;
-    bool has_leases;
+    bool has_leases, is_in_use;
   };
   std::vector<Known> known;
   {
     sqlite::Statement rows = connection_->prepare(
-        "SELECT name, cidr, EXISTS(SELECT 1 FROM lease WHERE lease.subnet=subnet.id) FROM subnet ORDER BY id");
-    while (rows.step()) known.push_back({rows.text(0), rows.text(1), rows.integer(2) != 0});
+        "SELECT name, cidr, EXISTS(SELECT 1 FROM lease WHERE lease.subnet=subnet.id), EXISTS(SELECT 1 FROM lease WHERE "
+        "lease.subnet=subnet.id AND state IN (?, ?) AND expires > ?) FROM subnet ORDER BY id");
+    rows.bind(1, std::int64_t{static_cast<int>(LeaseState::bound)});
+    rows.bind(2, std::int64_t{static_cast<int>(LeaseState::declined)});
+    rows.bind(3, std::int64_t{now.time_since_epoch().count()});
+    while (rows.step()) known.push_back({rows.text(0), rows.text(1), rows.integer(2) != 0, rows.integer(3) != 0});
   }
   const auto is_known = [&](const Subnet& s) {
     return std::ranges::count(known, s.cidr.to_string(), &Known::cidr) > 0;
   };
+  const auto is_configured = [&](const Known& k) {
+    return std::ranges::any_of(subnets, [&](const Subnet& s) { return s.cidr.to_string() == k.cidr; });
+  };
+  const auto overlaps = [](const Known& k, const Subnet& subnet) {
+    const auto cidr = parse_ipv4_cidr(k.cidr);
+    return cidr && Cidr(*cidr).overlaps(subnet.cidr);
+  };
   const bool is_foreign = !subnets.empty() && std::ranges::none_of(subnets, is_known);
   for (const Subnet& subnet : subnets) {
     const auto other = std::ranges::find_if(known, [&](const Known& k) {
-      return k.has_leases && k.cidr != subnet.cidr.to_string() &&
-             (is_foreign || (k.name == subnet.name && !is_known(subnet)));
+      if (is_configured(k)) return false;
+      const bool is_another = is_foreign || (k.name == subnet.name && !is_known(subnet));
+      return (k.has_leases && is_another) || (k.is_in_use && overlaps(k, subnet));
     });
     if (other == known.end()) continue;
     refuse(path_, "belongs to network " + other->cidr + " (" + other->name + "), not to " + subnet.cidr.to_string(),
@@ -290,7 +307,8 @@ StoredLeases LeaseDatabase::load(std::span<const Subnet> subnets, std::chrono::s
 std::vector<Lease> LeaseDatabase::load(std::int64_t subnet_id, const Subnet& subnet, std::chrono::sys_seconds now,
                                        std::vector<std::string>& problems) {
   sqlite::Statement rows = connection_->prepare(
-      "SELECT address, mac, client_id, host_name, state, started, expires FROM lease WHERE subnet=? ORDER BY address");
+      "SELECT address, mac, client_id, host_name, state, started, expires, relay_information FROM lease WHERE subnet=? "
+      "ORDER BY address");
   rows.bind(1, subnet_id);
   std::vector<Lease> out;
   for (std::size_t row = 1; rows.step(); ++row) {
@@ -327,10 +345,8 @@ void LeaseDatabase::load6(StoredLeases& out) {
 }
 
 void LeaseDatabase::load_reservations(StoredLeases& out) {
-  if (connection_->read_integer("SELECT count(*) FROM sqlite_schema WHERE type='table' AND name='reservation'") == 0)
-    return;
   sqlite::Statement rows =
-      connection_->prepare("SELECT address, mac, duid, host_name FROM reservation ORDER BY address");
+      connection_->prepare("SELECT address, mac, duid, host_name, client_id FROM reservation ORDER BY address");
   for (std::size_t row = 1; rows.step(); ++row) {
     if (auto reservation = read_reservation(rows)) {
       out.reservations.push_back(*std::move(reservation));
@@ -368,6 +384,7 @@ void LeaseDatabase::Transaction::put(const LeaseChange& change) {
   put.bind(6, std::int64_t{lease.started.time_since_epoch().count()});
   put.bind(7, std::int64_t{lease.expires.time_since_epoch().count()});
   put.bind(8, database_.subnet_ids_.at(change.subnet));
+  put.bind(9, as_bytes(lease.relay_information));
   put.step();
   put.reset();
 }
@@ -387,20 +404,18 @@ void LeaseDatabase::Transaction::put(const dhcp6::Lease& lease) {
 }
 
 void LeaseDatabase::Transaction::put(const KeptAddress& reservation) {
-  sqlite::Connection& connection = *database_.connection_;
-  connection.run(kReservationTable);
-  sqlite::Statement put =
-      connection.prepare("INSERT OR REPLACE INTO reservation(address, mac, duid, host_name) VALUES(?,?,?,?)");
+  sqlite::Statement put = database_.connection_->prepare(
+      "INSERT OR REPLACE INTO reservation(address, mac, duid, host_name, client_id) VALUES(?,?,?,?,?)");
   const std::string address = address_bytes(reservation.address);
   put.bind(1, as_bytes(address));
   put.bind(2, reservation.mac ? ByteView(reservation.mac->bytes()) : ByteView());
   put.bind(3, reservation.duid ? reservation.duid->bytes() : ByteView());
   put.bind_text(4, reservation.host_name);
+  put.bind(5, as_bytes(reservation.client_id));
   put.step();
 }
 
 void LeaseDatabase::Transaction::erase_reservation(const IpAddress& address) {
-  database_.connection_->run(kReservationTable);
   sqlite::Statement erase = database_.connection_->prepare("DELETE FROM reservation WHERE address=?");
   const std::string bytes = address_bytes(address);
   erase.bind(1, as_bytes(bytes));

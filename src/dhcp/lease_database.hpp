@@ -32,11 +32,14 @@ struct StoredLeases {
 class LeaseDatabase {
  public:
   static constexpr std::int64_t kApplicationId = 0x68636E64;
-  static constexpr std::int64_t kVersion = 2;       ///< 1 had no DHCPv6 leases; such a file is brought up to 2
+  /// 1 had no DHCPv6 leases, 2 nothing of what relays say and of the client identifiers of reservations; such files
+  /// are brought up to 3.
+  static constexpr std::int64_t kVersion = 3;
   static constexpr std::size_t kMaxProblems = 100;  ///< reported; more are only counted
 
-  /// Opens the file, or makes it where there is none, with mode 0600.
-  LeaseDatabase(std::string path, std::span<const Subnet> subnets);
+  /// Opens the file, or makes it where there is none, with mode 0600. `now` tells which leases of networks that are not
+  /// among `subnets` still last.
+  LeaseDatabase(std::string path, std::span<const Subnet> subnets, std::chrono::sys_seconds now);
   /// Opens a file that is there, with the networks that it has.
   explicit LeaseDatabase(std::string path);
   LeaseDatabase(const LeaseDatabase&) = delete;
@@ -56,7 +59,6 @@ class LeaseDatabase {
     Transaction& operator=(const Transaction&) = delete;
     void put(const LeaseChange& change);
     void put(const dhcp6::Lease& lease);
-    /// The table is there from the first reservation on: a program that knows none can use the file as well.
     void put(const KeptAddress& reservation);
     void erase_reservation(const IpAddress& address);
     void commit();
@@ -70,7 +72,7 @@ class LeaseDatabase {
   void open(CheckNetworks check_networks);
   void read_networks();
   void check_owner();
-  void check_subnets(std::span<const Subnet> subnets);
+  void check_subnets(std::span<const Subnet> subnets, std::chrono::sys_seconds now);
   [[nodiscard]] std::vector<Lease> load(std::int64_t subnet_id, const Subnet& subnet, std::chrono::sys_seconds now,
                                         std::vector<std::string>& problems);
   void load6(StoredLeases& out);
@@ -83,7 +85,7 @@ class LeaseDatabase {
   std::optional<sqlite::Statement> put6_;
   std::vector<std::int64_t> subnet_ids_;
   std::vector<Subnet> networks_;
-  bool is_old_ = false;  ///< of version 1
+  std::int64_t version_ = kVersion;  ///< as it was found
 };
 
 }  // namespace hcpnet::dhcp

@@ -26,6 +26,7 @@ CREATE TABLE lease(
   state INTEGER NOT NULL,
   started INTEGER NOT NULL,
   expires INTEGER NOT NULL,
+  relay_information BLOB NOT NULL DEFAULT x'',
   PRIMARY KEY(subnet, address)) WITHOUT ROWID;
 CREATE VIEW readable AS SELECT
   subnet.name AS subnet,
@@ -36,6 +37,25 @@ CREATE VIEW readable AS SELECT
   datetime(started, 'unixepoch') AS started,
   datetime(expires, 'unixepoch') AS expires
   FROM lease JOIN subnet ON subnet.id = lease.subnet;
+)sql";
+
+// Made by hand, of both families: a client is in one of mac, duid and client_id.
+constexpr const char* kReservations = R"sql(
+CREATE TABLE reservation(
+  address BLOB NOT NULL PRIMARY KEY,
+  mac BLOB NOT NULL,
+  duid BLOB NOT NULL,
+  host_name TEXT NOT NULL,
+  client_id BLOB NOT NULL DEFAULT x'') WITHOUT ROWID;
+)sql";
+// Version 2 made the table with the first reservation, and had no client_id.
+constexpr const char* kReservationsOfVersion2 = R"sql(
+CREATE TABLE IF NOT EXISTS reservation(
+  address BLOB NOT NULL PRIMARY KEY,
+  mac BLOB NOT NULL,
+  duid BLOB NOT NULL,
+  host_name TEXT NOT NULL) WITHOUT ROWID;
+ALTER TABLE reservation ADD COLUMN client_id BLOB NOT NULL DEFAULT x'';
 )sql";
 
 // An IPv6 address tells its network, so there is no subnet here.
@@ -112,15 +132,16 @@ void create_lease_database(const std::string& path, std::int64_t application_id,
     connection.run("PRAGMA synchronous=FULL");
     connection.run("PRAGMA application_id=" + std::to_string(application_id));
     connection.run("PRAGMA user_version=" + std::to_string(version));
-    connection.run(std::string("BEGIN;") + kSchema + kSchema6 + "COMMIT;");
+    connection.run(std::string("BEGIN;") + kSchema + kReservations + kSchema6 + "COMMIT;");
   }
   // link() instead of rename(): of two processes that start at once only one makes the file.
   if (::link(file.path().c_str(), path.c_str()) != 0 && errno != EEXIST) raise("lease database: cannot create " + path);
   sync_folder_of(path);
 }
 
-std::string upgrade_to_version_2() {
-  return std::string("BEGIN IMMEDIATE;") + kSchema6 + "PRAGMA user_version=2;COMMIT;";
+std::string upgrade_to_version_3(std::int64_t from) {
+  return std::string("BEGIN IMMEDIATE;") + (from < 2 ? kSchema6 : "") + kReservationsOfVersion2 +
+         "ALTER TABLE lease ADD COLUMN relay_information BLOB NOT NULL DEFAULT x'';PRAGMA user_version=3;COMMIT;";
 }
 
 LeaseDatabaseLock::LeaseDatabaseLock(const std::string& path) : fd_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {

@@ -9,8 +9,8 @@ namespace hcpnet::dhcp {
 /// Does nothing when the name is taken meanwhile. Throws boost::system::system_error or sqlite::Error.
 void create_lease_database(const std::string& path, std::int64_t application_id, std::int64_t version);
 
-/// SQL that adds what version 2 has beyond version 1.
-[[nodiscard]] std::string upgrade_to_version_2();
+/// SQL that makes version 3 of what has version 1 or 2.
+[[nodiscard]] std::string upgrade_to_version_3(std::int64_t from);
 
 /// Keeps other processes away from a lease database for as long as it lives, and its mode at 0600.
 ///

@@ -60,7 +60,7 @@ LeaseStore::~LeaseStore() {
 }
 
 StoredLeases LeaseStore::open(const std::string& path, std::span<const Subnet> subnets, std::chrono::sys_seconds now) {
-  auto database = std::make_unique<LeaseDatabase>(path, subnets);
+  auto database = std::make_unique<LeaseDatabase>(path, subnets, now);
   StoredLeases out = database->load(subnets, now);
   database_ = std::move(database);
   executor_ = asio::prefer(executor_, asio::execution::outstanding_work.tracked);

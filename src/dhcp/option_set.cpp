@@ -8,7 +8,8 @@ namespace hcpnet::dhcp {
 
 bool is_protocol_option(std::uint8_t code) noexcept {
   return code == option::pad || (code >= option::requested_address && code <= option::rebinding_time) ||
-         code == option::client_id || code == option::relay_information || code == option::end;
+         code == option::client_id || code == option::client_fqdn || code == option::relay_information ||
+         code == option::subnet_selection || code == option::end;
 }
 
 void OptionSet::add(std::uint8_t code, ByteView data) {

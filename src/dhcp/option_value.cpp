@@ -195,6 +195,12 @@ Encoded hex(std::string_view digits) {
 
 }  // namespace
 
+Encoded encode_option_bytes(std::string_view text) {
+  if (text.starts_with("hex:")) return hex(text.substr(4));
+  if (text.empty()) return std::string("at least one character");
+  return Bytes(text.begin(), text.end());
+}
+
 Encoded encode_option_value(std::uint8_t code, std::string_view text) {
   if (text.starts_with("hex:")) return hex(text.substr(4));
   switch (type_of(code)) {
@@ -221,8 +227,7 @@ Encoded encode_option_value(std::uint8_t code, std::string_view text) {
     case ValueType::text:
       break;
   }
-  if (text.empty()) return std::string("at least one character");
-  return Bytes(text.begin(), text.end());
+  return encode_option_bytes(text);
 }
 
 }  // namespace hcpnet::dhcp

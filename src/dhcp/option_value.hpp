@@ -16,4 +16,7 @@ namespace hcpnet::dhcp {
 [[nodiscard]] Result<std::vector<std::uint8_t>, std::string> encode_option_value(std::uint8_t code,
                                                                                  std::string_view text);
 
+/// The same for bytes that have no type: text as it stands, or "hex:" and pairs of digits.
+[[nodiscard]] Result<std::vector<std::uint8_t>, std::string> encode_option_bytes(std::string_view text);
+
 }  // namespace hcpnet::dhcp

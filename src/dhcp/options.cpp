@@ -46,6 +46,12 @@ bool append_name(std::string_view name, std::map<std::string, std::size_t>& tail
 
 }  // namespace
 
+std::string make_client_id(const MacAddress& mac) {
+  std::string id(1, '\x01');
+  id += as_text(mac.bytes());
+  return id;
+}
+
 std::vector<std::uint8_t> encode_classless_routes(std::span<const ClasslessRoute> routes) {
   std::vector<std::uint8_t> out;
   for (const ClasslessRoute& route : routes) {

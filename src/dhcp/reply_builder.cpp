@@ -2,7 +2,13 @@
 #include "dhcp/reply_builder.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bitset>
+#include <boost/assert.hpp>
 #include <map>
+
+#include "dhcp/client_fqdn.hpp"
+#include "dhcp/relay_information.hpp"
 
 namespace hcpnet::dhcp {
 namespace {
@@ -24,22 +30,21 @@ std::vector<std::uint8_t> with_default_route(const std::vector<std::uint8_t>& da
   return encode_classless_routes(*routes);
 }
 
-OptionSet configured_options(const Subnet& subnet) {
-  std::map<std::uint8_t, std::vector<std::uint8_t>> by_code;
-  for (const RawOption& raw : subnet.options) {
+using ByCode = std::map<std::uint8_t, std::vector<std::uint8_t>>;
+
+/// `options` as they are sent, without those that belong to the protocol.
+ByCode usable(const std::vector<RawOption>& options, const std::optional<Ipv4>& router) {
+  ByCode by_code;
+  for (const RawOption& raw : options) {
     if (!is_protocol_option(raw.code)) by_code[raw.code] = raw.data;
   }
-  if (const auto routes = by_code.find(option::classless_routes); routes != by_code.end() && subnet.router) {
-    routes->second = with_default_route(routes->second, *subnet.router);
+  if (const auto routes = by_code.find(option::classless_routes); routes != by_code.end() && router) {
+    routes->second = with_default_route(routes->second, *router);
   }
-  OptionSet derived;
-  derived.add_address(option::subnet_mask, subnet.cidr.mask());
-  if (subnet.router) derived.add_address(option::router, *subnet.router);
-  if (!subnet.dns_servers.empty()) derived.add_addresses(option::dns_servers, subnet.dns_servers);
-  if (!subnet.domain_name.empty()) derived.add_text(option::domain_name, subnet.domain_name);
-  for (std::size_t i = 0; i < derived.size(); ++i) {
-    by_code.try_emplace(derived[i].code, derived[i].data.begin(), derived[i].data.end());
-  }
+  return by_code;
+}
+
+OptionSet to_set(const ByCode& by_code) {
   OptionSet out;
   constexpr std::size_t kMaxOptionBytes = 1024;  // what is larger can't be sent in one message
   for (const auto& [code, data] : by_code) {
@@ -48,14 +53,77 @@ OptionSet configured_options(const Subnet& subnet) {
   return out;
 }
 
+OptionSet options_of(const Subnet& subnet) {
+  ByCode by_code = usable(subnet.options, subnet.router);
+  OptionSet derived;
+  derived.add_address(option::subnet_mask, subnet.cidr.mask());
+  if (subnet.router) derived.add_address(option::router, *subnet.router);
+  if (!subnet.dns_servers.empty()) derived.add_addresses(option::dns_servers, subnet.dns_servers);
+  if (!subnet.domain_name.empty()) derived.add_text(option::domain_name, subnet.domain_name);
+  for (std::size_t i = 0; i < derived.size(); ++i) {
+    by_code.try_emplace(derived[i].code, derived[i].data.begin(), derived[i].data.end());
+  }
+  return to_set(by_code);
+}
+
+/// As much of a text as fits with a final NUL (RFC 2131 section 2).
+template <std::size_t N>
+void put_text(std::string_view text, std::array<std::uint8_t, N>& out) {
+  const ByteView bytes = as_bytes(text.substr(0, N - 1));
+  std::ranges::copy(bytes, out.begin());
+}
+
 }  // namespace
 
-ReplyBuilder::ReplyBuilder(const Subnet& subnet, const ResponderLimits& limits)
+class ReplyBuilder::Layers {
+ public:
+  Layers(const ReplyBuilder& builder, const Addressee& client, Ipv4 address) : host_name_(client.host_name) {
+    for (std::size_t i = 0; i < builder.classes_.size(); ++i)
+      if (client.classes[i]) add(builder.classes_[i].options);
+    const auto pool = std::ranges::find_if(builder.pools_, [&](const auto& p) { return p.range.contains(address); });
+    if (pool != builder.pools_.end()) add(pool->options);
+    add(builder.configured_);
+  }
+
+  void put(std::uint8_t code, OptionSet& out) const {
+    if (out.contains(code)) return;
+    if (code == option::router) put(option::subnet_mask, out);
+    for (std::size_t i = 0; i < count_; ++i)
+      if (const auto data = sets_[i]->find(code)) return out.add(code, *data);
+    if (code == option::host_name && !host_name_.empty()) out.add_text(code, host_name_);
+  }
+  void put_all(OptionSet& out) const {
+    std::bitset<256> codes;
+    for (std::size_t i = 0; i < count_; ++i)
+      for (std::size_t j = 0; j < sets_[i]->size(); ++j) codes.set((*sets_[i])[j].code);
+    for (std::size_t code = 0; code < codes.size(); ++code)
+      if (codes[code]) put(static_cast<std::uint8_t>(code), out);
+  }
+
+ private:
+  void add(const OptionSet& set) {
+    if (!set.empty()) sets_[count_++] = &set;
+  }
+
+  std::string_view host_name_;
+  std::array<const OptionSet*, kMaxClientClasses + 2> sets_{};
+  std::size_t count_ = 0;
+};
+
+ReplyBuilder::ReplyBuilder(const Subnet& subnet, const std::vector<ClientClass>& classes, const ResponderLimits& limits)
     : server_id_(subnet.server_id),
       cidr_(subnet.cidr),
       lease_time_(subnet.lease_time),
+      names_domain_(subnet.names_domain),
       limits_(limits),
-      configured_(configured_options(subnet)) {}
+      configured_(options_of(subnet)),
+      boot_(subnet.boot) {
+  BOOST_ASSERT(classes.size() <= kMaxClientClasses);
+  const bool has_pool_options = std::ranges::any_of(subnet.pools, [](const Pool& p) { return !p.options.empty(); });
+  if (has_pool_options)
+    for (const Pool& pool : subnet.pools) pools_.push_back({pool.range, to_set(usable(pool.options, subnet.router))});
+  for (const ClientClass& one : classes) classes_.push_back({to_set(usable(one.options, subnet.router)), one.boot});
+}
 
 Message ReplyBuilder::start(MessageType type, const Message& request) const {
   Message reply;
@@ -65,32 +133,73 @@ Message ReplyBuilder::start(MessageType type, const Message& request) const {
   reply.giaddr = request.giaddr;
   std::copy_n(request.chaddr.begin(), reply.hlen, reply.chaddr.begin());
   reply.options.add_u8(option::message_type, static_cast<std::uint8_t>(type));
-  reply.options.add_address(option::server_id, server_id_);
+  reply.options.add_address(option::server_id, server_id_override(request).value_or(server_id_));
   return reply;
 }
 
-std::optional<Reply> ReplyBuilder::give(MessageType type, const Message& request, Ipv4 address,
-                                        std::string_view host_name, std::size_t& omitted) const {
+/// The client identifier (RFC 6842), and the subnet selection, without which a client has to discard the reply (RFC
+/// 3011 section 2).
+void ReplyBuilder::add_echoed(const Message& request, Message& reply) {
+  for (const std::uint8_t code : {option::client_id, option::subnet_selection})
+    if (const auto data = request.options.find(code)) reply.options.add(code, *data);
+}
+
+/// RFC 4702 section 4: whoever sends the option gets it, with what became of the name. We publish what we publish,
+/// whatever the client wants: then S is set, and the name is the one in our DNS; else the client hears its own name.
+void ReplyBuilder::add_fqdn(const Message& request, std::string_view label, Message& reply) const {
+  const auto data = request.options.find(option::client_fqdn);
+  const auto asked = data ? parse_client_fqdn(*data) : std::nullopt;
+  if (!asked) return;
+  const bool is_published = !names_domain_.empty() && !label.empty();
+  const bool is_wanted = (asked->flags & fqdn_flag::server_updates) != 0;
+  std::uint8_t flags = asked->flags & fqdn_flag::encoded;
+  flags |= is_published ? fqdn_flag::server_updates : fqdn_flag::no_updates;
+  if (is_published != is_wanted) flags |= fqdn_flag::overridden;
+  reply.options.add(option::client_fqdn, is_published
+                                             ? encode_client_fqdn({flags, std::string(label) + '.' + names_domain_})
+                                             : echo_client_fqdn(*data, flags));
+}
+
+/// Each field by itself: the first class that has it, else the subnet.
+void ReplyBuilder::add_boot(const ClassSet& classes, Message& reply) const {
+  Boot boot;
+  const auto fill = [&boot](const Boot& from) {
+    if (boot.next_server.is_unspecified()) boot.next_server = from.next_server;
+    if (boot.server_host_name.empty()) boot.server_host_name = from.server_host_name;
+    if (boot.file.empty()) boot.file = from.file;
+  };
+  for (std::size_t i = 0; i < classes_.size(); ++i)
+    if (classes[i]) fill(classes_[i].boot);
+  fill(boot_);
+  reply.siaddr = boot.next_server;
+  put_text(boot.server_host_name, reply.sname);
+  put_text(boot.file, reply.file);
+}
+
+std::optional<Reply> ReplyBuilder::give(MessageType type, const Message& request, Ipv4 address, const Addressee& client,
+                                        std::size_t& omitted) const {
   Message reply = start(type, request);
   reply.yiaddr = address;
+  add_boot(client.classes, reply);
   if (type == MessageType::ack) reply.ciaddr = request.ciaddr;
   const std::uint32_t seconds = to_wire(lease_time_);
   reply.options.add_u32(option::lease_time, seconds);
   reply.options.add_u32(option::renewal_time, seconds / 2);
   reply.options.add_u32(option::rebinding_time, static_cast<std::uint32_t>(std::uint64_t{seconds} * 7 / 8));
-  if (const auto id = request.options.find(option::client_id)) reply.options.add(option::client_id, *id);
+  add_echoed(request, reply);
   const std::size_t mandatory = reply.options.size();
-  add_requested(request, host_name, reply.options);
+  add_fqdn(request, client.label, reply);
+  add_requested(request, Layers(*this, client, address), reply.options);
   return finish(type, request, std::move(reply), mandatory, omitted);
 }
 
-std::optional<Reply> ReplyBuilder::inform(const Message& request, std::string_view host_name,
-                                          std::size_t& omitted) const {
+std::optional<Reply> ReplyBuilder::inform(const Message& request, const Addressee& client, std::size_t& omitted) const {
   Message reply = start(MessageType::ack, request);
+  add_boot(client.classes, reply);
   reply.ciaddr = request.ciaddr;
-  if (const auto id = request.options.find(option::client_id)) reply.options.add(option::client_id, *id);
+  add_echoed(request, reply);
   const std::size_t mandatory = reply.options.size();
-  add_requested(request, host_name, reply.options);
+  add_requested(request, Layers(*this, client, request.ciaddr), reply.options);
   auto out = finish(MessageType::ack, request, std::move(reply), mandatory, omitted);
   if (out) {  // RFC 2131 section 4.3.5: to ciaddr, also where a relay passed it on
     out->delivery = Delivery::address;
@@ -115,24 +224,17 @@ std::optional<Reply> ReplyBuilder::refuse(const Message& request, std::string_vi
   return out;
 }
 
-void ReplyBuilder::add_configured(std::uint8_t code, std::string_view host_name, OptionSet& out) const {
-  if (out.contains(code)) return;
-  if (code == option::router) add_configured(option::subnet_mask, host_name, out);
-  if (const auto data = configured_.find(code)) return out.add(code, *data);
-  if (code == option::host_name && !host_name.empty()) out.add_text(code, host_name);
-}
-
-void ReplyBuilder::add_requested(const Message& request, std::string_view host_name, OptionSet& out) const {
+void ReplyBuilder::add_requested(const Message& request, const Layers& layers, OptionSet& out) {
   const auto list = request.options.find(option::parameter_list);
   if (list && !list->empty()) {
-    for (const std::uint8_t code : *list) add_configured(code, host_name, out);
+    for (const std::uint8_t code : *list) layers.put(code, out);
     return;
   }
   for (const std::uint8_t code :
        {option::subnet_mask, option::router, option::dns_servers, option::host_name, option::domain_name}) {
-    add_configured(code, host_name, out);
+    layers.put(code, out);
   }
-  for (std::size_t i = 0; i < configured_.size(); ++i) add_configured(configured_[i].code, host_name, out);
+  layers.put_all(out);
 }
 
 /// Bytes that the client takes. Option 57 counts IP and UDP headers.

@@ -5,12 +5,15 @@
 #include <hcpnet/dhcp/responder.hpp>
 #include <hcpnet/dhcp/server.hpp>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "dhcp/kept_addresses.hpp"
 #include "dhcp/lease_clock.hpp"
 #include "dhcp/lease_import.hpp"
 #include "dhcp/lease_store.hpp"
+#include "dhcp/links.hpp"
+#include "dhcp/prober.hpp"
 #include "dhcp/server_socket.hpp"
 #include "dhcp6/service.hpp"
 #include "runtime/error_text.hpp"
@@ -31,16 +34,62 @@ constexpr std::chrono::seconds kDropLogInterval = 10s;  // per reason
                                     "dhcp: " + why);
 }
 
+/// What the subnets of one link need beyond what each needs.
+void check_link(std::span<const Subnet> subnets) {
+  std::size_t pools = 0;
+  for (std::size_t i = 0; i < subnets.size(); ++i) {
+    pools += subnets[i].pools.size();
+    for (const Subnet& other : subnets.first(i))
+      if (Cidr(subnets[i].cidr).overlaps(other.cidr))
+        refuse_config("the networks of " + subnets[i].name + " and " + other.name + " overlap on one link");
+  }
+  const Subnet& first = subnets.front();
+  if (pools > kMaxPools) refuse_config(first.name + " has more than " + std::to_string(kMaxPools) + " pools");
+  if (first.client_classes.size() > kMaxClientClasses)
+    refuse_config(first.name + " has more than " + std::to_string(kMaxClientClasses) + " client classes");
+  if (first.probe_timeout && *first.probe_timeout <= 0ms) refuse_config("the probe of " + first.name + " has no time");
+  if (first.rate_limit && first.rate_limit->burst < first.rate_limit->messages_per_second)
+    refuse_config("the rate limit of " + first.name + " has a burst below the messages of one second");
+}
+
 void check(const Config& config) {
-  std::set<Ipv4> servers;
+  std::map<Ipv4, const Subnet*> servers;
   std::set<Ipv4Cidr> networks;
+  std::set<std::string> names;
   for (const Subnet& subnet : config.subnets) {
-    if (!servers.insert(subnet.server_id).second)
+    const auto [other, is_new] = servers.emplace(subnet.server_id, &subnet);
+    if (!is_new && !is_on_link_of(subnet, *other->second))
       refuse_config("two subnets have the server address " + subnet.server_id.to_string());
     if (!networks.insert(subnet.cidr).second) refuse_config("two subnets have the network " + subnet.cidr.to_string());
     if (subnet.lease_time < 1s) refuse_config("the lease time of " + subnet.name + " is less than a second");
+    for (const Reservation& r : subnet.reservations)
+      if (r.mac.has_value() != r.client_id.empty())
+        refuse_config("the reservation of " + r.address.to_string() +
+                      " needs a hardware address or a client identifier, and not both");
+  }
+  for (const LinkMembers& link : links_of(config.subnets)) {
+    const auto subnets = std::span(config.subnets).subspan(link.first, link.count);
+    const std::string& shared = subnets.front().shared_network;
+    if (!shared.empty() && !names.insert(shared).second)
+      refuse_config("the subnets of the shared network " + shared + " don't stand together");
+    check_link(subnets);
   }
   dhcp6::check(config.subnets6);
+}
+
+/// The first subnet of a link speaks for all of it: what the first one of `configured` says, the one that is served
+/// first says from now on.
+void take_link_fields(const std::vector<Subnet>& configured, std::vector<Subnet>& served) {
+  for (const LinkMembers& link : links_of(served)) {
+    Subnet& first = served[link.first];
+    const auto speaker = std::ranges::find_if(
+        configured, [&](const Subnet& s) { return s.cidr == first.cidr || is_on_link_of(s, first); });
+    first.authoritative = speaker->authoritative;
+    first.identity = speaker->identity;
+    first.client_classes = speaker->client_classes;
+    first.rate_limit = speaker->rate_limit;
+    first.probe_timeout = speaker->probe_timeout;
+  }
 }
 
 Diagnostics not_stored(error_code why) {
@@ -53,8 +102,9 @@ Logger::Fields fields_of(const Lease& lease) {
 
 }  // namespace
 
-/// Life of a message: received -> handled -> (no change) sent | (change) queued for the disk -> committed -> sent, or
-/// dropped.
+/// Life of a message: received -> handled -> (no change) answered | (change) queued for the disk -> committed ->
+/// answered, or dropped. To answer is to send, but for an offer that has to be probed: asked for -> (silence) sent |
+/// (somebody uses the address) handled again.
 struct Server::Impl : std::enable_shared_from_this<Impl> {
   Impl(boost::asio::any_io_executor e, ServerOptions o)
       : executor(std::move(e)),
@@ -66,13 +116,16 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   struct Link {
     std::unique_ptr<ServerSocket> socket;
     std::uint16_t port = 0;
+    LinkMembers subnets;  ///< the first one has the address that names the interface
     bool is_lost = false;
   };
   /// What waits for the disk.
   struct Pending {
     Outcome outcome;
     std::size_t link = 0;
-    Endpoint source;
+    Endpoint source = {};
+    std::vector<std::uint8_t> message = {};  ///< where its offer is probed
+    std::size_t conflicts = 0;               ///< addresses in use that the message has met before
   };
 
   /// Made by hand, not by a message.
@@ -92,10 +145,15 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   void stop(std::function<void()> done);
 
   void open_links(const Config& config);
-  void restore(const StoredLeases& stored);
+  void restore(StoredLeases stored);
   void wait(std::size_t link);
   void on_readable(std::size_t link);
   void on_message(std::size_t link, ByteView payload, const Endpoint& source);
+  void carry_out(Pending pending);
+  void answer(const Pending& pending);
+  void on_conflict(ProbedOffer offer, const std::optional<MacAddress>& by);
+  [[nodiscard]] bool is_probed(std::size_t link, const Config& config) const;
+  void use_probes();
   void commit(Pending pending);
   void on_committed(const Pending& pending, error_code result);
   void import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done);
@@ -109,6 +167,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   void drop(std::string_view reason, const Endpoint& source);
   void log_drop(std::string_view reason, const Endpoint& source);
   dhcp6::ServiceHost service_host();
+  ProberHost prober_host();
   void arm();
   void expire();
   void watch_interfaces();
@@ -122,7 +181,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   Config files;                      ///< as configured
   std::vector<KeptAddress> by_hand;  ///< beside it
   std::optional<Responder> responder;
-  std::vector<Link> links;  // one per subnet, in its order
+  std::vector<Link> links;  // in the order of their subnets
   ServerStats stats;
   std::map<std::string, Clock::SteadyTime, std::less<>> logged_drops;
   std::optional<std::pair<Responder::Time, runtime::TimerQueue::Id>> armed;
@@ -131,11 +190,13 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   bool is_closed = false;     ///< stop() may still finish on behalf of a server that is gone, and tells nobody
   bool is_importing = false;  ///< no client is dealt with until it is on disk
   bool is_reserving = false;
-  std::unique_ptr<dhcp6::Service> v6;  // none where no IPv6 network is served; last, since it uses the others
+  std::unique_ptr<Prober> prober;      // this and v6 use the others, and so stand last
+  std::unique_ptr<dhcp6::Service> v6;  // none where no IPv6 network is served
 };
 
 void Server::Impl::start(Config config) {
   check(config);
+  prober = std::make_unique<Prober>(prober_host());
   open_links(config);
   v6 = dhcp6::Service::open(service_host(), config);
   StoredLeases stored = store.open(options.database, config.subnets, time.now());
@@ -146,17 +207,18 @@ void Server::Impl::start(Config config) {
     v6->replace(responder->config());
     v6->restore(std::move(stored.leases6), stored.unreadable6);
   }
-  restore(stored);
+  restore(std::move(stored));
   is_running = true;
   for (std::size_t link = 0; link < links.size(); ++link) {
     const ServerSocket& socket = *links[link].socket;
     const bool is_raw = socket.has_link_layer();
-    options.log.info("subnet served", {{"subnet", responder->config().subnets[link].name},
-                                       {"interface", socket.interface().name},
-                                       {"bound", socket.bound().to_string()},
-                                       {"replies", socket.interface().is_loopback ? "to the source"
-                                                   : is_raw                       ? "unicast frame"
-                                                                                  : "broadcast"}});
+    for (std::size_t i = 0; i < links[link].subnets.count; ++i)
+      options.log.info("subnet served", {{"subnet", responder->config().subnets[links[link].subnets.first + i].name},
+                                         {"interface", socket.interface().name},
+                                         {"bound", socket.bound().to_string()},
+                                         {"replies", socket.interface().is_loopback ? "to the source"
+                                                     : is_raw                       ? "unicast frame"
+                                                                                    : "broadcast"}});
     wait(link);
   }
   if (v6) v6->start();
@@ -175,28 +237,74 @@ dhcp6::ServiceHost Server::Impl::service_host() {
           .log_drop = [this](std::string_view reason, const Endpoint& source) { log_drop(reason, source); }};
 }
 
+ProberHost Server::Impl::prober_host() {
+  return {.executor = executor,
+          .timers = timers,
+          .owner = weak_from_this(),
+          .on_silence =
+              [this](const ProbedOffer& offer) {
+                // The client may have turned to another server, or an import have taken the address, meanwhile.
+                if (responder->has_offer(offer.subnet, offer.probe)) send(offer.reply, offer.link, offer.source);
+              },
+          .on_conflict = [this](ProbedOffer offer,
+                                const std::optional<MacAddress>& by) { on_conflict(std::move(offer), by); }};
+}
+
 void Server::Impl::open_links(const Config& config) {
   std::set<std::string> names;
-  for (const Subnet& subnet : config.subnets) {
+  for (const LinkMembers& members : links_of(config.subnets)) {
+    const auto subnets = std::span(config.subnets).subspan(members.first, members.count);
+    const Subnet& first = subnets.front();
     const auto mapped = options.port_map.find(kServerPort);
     const std::uint16_t port = mapped == options.port_map.end() ? kServerPort : mapped->second;
-    Interface interface = find_interface(subnet.server_id);
+    Interface interface = find_interface(first.server_id);
     if (!interface.is_loopback && !names.insert(interface.name).second) {
       refuse_config("interface " + interface.name + " holds the server addresses of two subnets");
     }
-    links.push_back({std::make_unique<ServerSocket>(executor, std::move(interface), subnet.server_id, port), port});
+    for (const Subnet& subnet : subnets)
+      if (find_interface(subnet.server_id).index != interface.index)
+        refuse_config("the server address " + subnet.server_id.to_string() + " of " + subnet.name +
+                      " is not on interface " + interface.name + ", where " + first.server_id.to_string() + " is");
+    links.push_back(
+        {std::make_unique<ServerSocket>(executor, std::move(interface), first.server_id, port), port, members});
+    const std::size_t link = links.size() - 1;
+    if (is_probed(link, config)) prober->open(link, links[link].socket->interface());
   }
 }
 
-void Server::Impl::restore(const StoredLeases& stored) {
+/// Whether addresses are asked for on a link. What has to do with one link may come in on another one, by a relay. On a
+/// loopback interface there is nobody to ask.
+bool Server::Impl::is_probed(std::size_t link, const Config& config) const {
+  const bool is_wanted =
+      std::ranges::any_of(config.subnets, [](const Subnet& s) { return s.probe_timeout.has_value(); });
+  return is_wanted && !links[link].socket->interface().is_loopback;
+}
+
+/// A link that can't be asked is as good as lost: check_interface() makes it anew.
+void Server::Impl::use_probes() {
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    Link& link = links[i];
+    if (!is_probed(i, files)) {
+      prober->close(i);
+      continue;
+    }
+    if (link.is_lost || prober->is_open(i)) continue;
+    try {
+      prober->open(i, link.socket->interface());
+    } catch (const boost::system::system_error& error) {
+      options.log.error("interface lost",
+                        {{"subnet", files.subnets[link.subnets.first].name}, {"reason", runtime::error_text(error)}});
+      link.socket->close();
+      link.is_lost = true;
+    }
+  }
+}
+
+void Server::Impl::restore(StoredLeases stored) {
   for (const std::string& problem : stored.problems)
     options.log.warning("lease database: row skipped", {{"problem", problem}});
   Pending pending;
-  for (std::size_t i = 0; i < stored.by_subnet.size(); ++i) {
-    for (LeaseChange& change : responder->restore(i, stored.by_subnet[i], time.now())) {
-      pending.outcome.changes.push_back(std::move(change));
-    }
-  }
+  pending.outcome.changes = responder->restore(std::move(stored.by_subnet), time.now());
   if (!pending.outcome.changes.empty()) commit(std::move(pending));
 }
 
@@ -204,16 +312,22 @@ Config Server::Impl::prepare(Config config) const {
   check(config);
   std::vector<Subnet> ordered;
   for (const Subnet& served : responder->config().subnets) {
-    const auto found = std::ranges::find_if(
-        config.subnets, [&](const Subnet& s) { return s.server_id == served.server_id && s.cidr == served.cidr; });
-    if (found == config.subnets.end() || config.subnets.size() != links.size()) {
+    const auto found = std::ranges::find_if(config.subnets, [&](const Subnet& s) {
+      return s.server_id == served.server_id && s.cidr == served.cidr && s.shared_network == served.shared_network;
+    });
+    if (found == config.subnets.end() || config.subnets.size() != responder->config().subnets.size()) {
       refuse_config("subnets, their networks and server addresses can't change while running");
     }
-    ordered.push_back(std::move(*found));
+    ordered.push_back(*found);
   }
+  take_link_fields(config.subnets, ordered);
   config.subnets = std::move(ordered);
   if (!dhcp6::Service::can_replace(v6.get(), config)) {
     refuse_config("the IPv6 networks that are served can't change while running");
+  }
+  for (std::size_t link = 0; link < links.size(); ++link) {  // that we may, and the interface can be asked on
+    const bool is_new = is_probed(link, config) && !links[link].is_lost && !prober->is_open(link);
+    if (is_new) ProbeSocket(executor, links[link].socket->interface()).close();
   }
   return config;
 }
@@ -221,6 +335,7 @@ Config Server::Impl::prepare(Config config) const {
 void Server::Impl::adopt(Config prepared) {
   files = std::move(prepared);
   use_reservations();
+  use_probes();
 }
 
 void Server::Impl::use_reservations() {
@@ -233,6 +348,7 @@ void Server::Impl::use_reservations() {
 void Server::Impl::stop(std::function<void()> done) {
   is_running = false;
   for (Link& link : links) link.socket->stop_reading();
+  if (prober) prober->stop();
   if (v6) v6->stop_reading();
   if (armed) timers.cancel(armed->second);
   store.async_close(
@@ -261,13 +377,55 @@ void Server::Impl::on_readable(std::size_t link) {
 void Server::Impl::on_message(std::size_t link, ByteView payload, const Endpoint& source) {
   if (is_importing) return drop("importing", source);
   if (!store.has_room()) return drop("store_full", source);
-  Pending pending{responder->handle(payload, link, time.now()), link, source};
+  Pending pending{responder->handle(payload, links[link].subnets.first, time.now()), link, source};
+  if (pending.outcome.type) ++stats.received[std::string(to_string(*pending.outcome.type))];
+  if (pending.outcome.probe) pending.message.assign(payload.begin(), payload.end());
+  carry_out(std::move(pending));
+}
+
+void Server::Impl::carry_out(Pending pending) {
   const Outcome& outcome = pending.outcome;
-  if (outcome.type) ++stats.received[std::string(to_string(*outcome.type))];
-  if (!outcome.dropped.empty()) drop(outcome.dropped, source);
+  if (!outcome.dropped.empty()) drop(outcome.dropped, pending.source);
   stats.omitted_options += outcome.omitted_options;
   if (!outcome.changes.empty()) return commit(std::move(pending));
-  if (outcome.reply) send(*outcome.reply, link, source);
+  answer(pending);
+}
+
+void Server::Impl::answer(const Pending& pending) {
+  const Outcome& outcome = pending.outcome;
+  if (!outcome.reply) return;
+  if (!outcome.probe || !is_probed(pending.link, responder->config()))
+    return send(*outcome.reply, pending.link, pending.source);
+  if (!is_running) return;  // the client asks again
+  const std::string_view why = prober->ask({.probe = *outcome.probe,
+                                            .reply = *outcome.reply,
+                                            .message = pending.message,
+                                            .subnet = outcome.subnet,
+                                            .link = pending.link,
+                                            .source = pending.source,
+                                            .conflicts = pending.conflicts});
+  if (!why.empty()) drop(why, pending.source);
+}
+
+/// The address rests, and its client is offered another one.
+void Server::Impl::on_conflict(ProbedOffer offer, const std::optional<MacAddress>& by) {
+  options.log.warning("address in use: its probe was answered",
+                      {{"subnet", responder->config().subnets[offer.subnet].name},
+                       {"address", offer.probe.address.to_string()},
+                       {"by", by ? by->to_string() : "an echo reply"}});
+  if (is_importing) return drop("importing", offer.source);
+  if (!store.has_room()) return drop("store_full", offer.source);
+  Pending rests;
+  if (auto change = responder->report_conflict(offer.subnet, offer.probe, time.now()))
+    rests.outcome.changes.push_back(*std::move(change));
+  else
+    return;  // it is not offered to that client any more
+  commit(std::move(rests));
+  const std::size_t conflicts = offer.conflicts + 1;
+  if (conflicts >= prober->limits().max_conflicts) return drop("conflicts", offer.source);
+  Pending again{responder->offer_again(offer.message, links[offer.link].subnets.first, time.now()), offer.link,
+                offer.source, std::move(offer.message), conflicts};
+  carry_out(std::move(again));
 }
 
 void Server::Impl::commit(Pending pending) {
@@ -286,7 +444,7 @@ void Server::Impl::on_committed(const Pending& pending, error_code result) {
   if (result) {
     if (pending.outcome.reply) ++stats.dropped["not_stored"];
   } else {
-    if (pending.outcome.reply) send(*pending.outcome.reply, pending.link, pending.source);
+    answer(pending);
     publish(pending.outcome.changes);
   }
   arm();
@@ -507,14 +665,16 @@ void Server::Impl::watch_interfaces() {
 void Server::Impl::check_interface(std::size_t index) {
   Link& link = links[index];
   if (link.socket->interface().is_loopback) return;
-  const Subnet& subnet = responder->config().subnets[index];
+  const Subnet& subnet = responder->config().subnets[link.subnets.first];
   const bool was_lost = link.is_lost;
   try {
     Interface interface = find_interface(subnet.server_id);
     if (!link.is_lost && interface.index == link.socket->interface().index) return;
     link.socket->close();
+    prober->close(index);
     link.is_lost = true;
     link.socket = std::make_unique<ServerSocket>(executor, std::move(interface), subnet.server_id, link.port);
+    if (is_probed(index, responder->config())) prober->open(index, link.socket->interface());
     link.is_lost = false;
     options.log.info("interface is back", {{"subnet", subnet.name}, {"interface", link.socket->interface().name}});
     wait(index);
@@ -534,6 +694,7 @@ Server::~Server() {
   impl_->is_running = false;
   impl_->is_closed = true;
   for (Impl::Link& link : impl_->links) link.socket->close();
+  if (impl_->prober) impl_->prober->stop();
   if (impl_->v6) impl_->v6->close();
 }
 
@@ -542,6 +703,7 @@ void Server::start(Config config) {
     impl_->start(std::move(config));
   } catch (...) {
     impl_->links.clear();
+    impl_->prober.reset();
     impl_->v6.reset();
     throw;
   }
@@ -590,10 +752,12 @@ std::vector<Lease> Server::leases() const {
 
 std::vector<BoundSubnet> Server::bound() const {
   std::vector<BoundSubnet> out;
-  for (std::size_t i = 0; i < impl_->links.size(); ++i) {
-    const Subnet& subnet = impl_->responder->config().subnets[i];
-    const ServerSocket& socket = *impl_->links[i].socket;
-    out.push_back({subnet.name, socket.interface().name, subnet.server_id, subnet.cidr, socket.bound()});
+  for (const Impl::Link& link : impl_->links) {
+    const ServerSocket& socket = *link.socket;
+    for (std::size_t i = 0; i < link.subnets.count; ++i) {
+      const Subnet& subnet = impl_->responder->config().subnets[link.subnets.first + i];
+      out.push_back({subnet.name, socket.interface().name, subnet.server_id, subnet.cidr, socket.bound()});
+    }
   }
   return out;
 }
@@ -610,10 +774,14 @@ ServerStats Server::stats() const {
   ServerStats out = impl_->stats;
   out.commits = impl_->store.commits();
   out.commit_failures = impl_->store.failures();
-  for (std::size_t i = 0; i < impl_->links.size(); ++i) {
-    const Allocator::Usage usage = impl_->responder->usage(i);
-    out.subnets[impl_->responder->config().subnets[i].name] = {usage.pool_size, usage.bound, usage.offered,
-                                                               usage.declined};
+  if (impl_->prober) out.probes = impl_->prober->results();
+  const auto usages = impl_->responder ? impl_->responder->usage_by_subnet() : std::vector<Allocator::SubnetUsage>();
+  for (std::size_t i = 0; i < usages.size(); ++i) {
+    const Allocator::Usage& all = usages[i].all;
+    ServerStats::PerSubnet& subnet = out.subnets[impl_->responder->config().subnets[i].name];
+    subnet = {all.pool_size, all.bound, all.offered, all.declined, {}};
+    for (const auto& [range, usage] : usages[i].pools)
+      subnet.pools.push_back({range, usage.pool_size, usage.bound, usage.offered, usage.declined});
   }
   if (impl_->v6) out.v6 = impl_->v6->stats();
   return out;
@@ -622,9 +790,9 @@ ServerStats Server::stats() const {
 std::vector<std::string> Server::troubles() const {
   std::vector<std::string> all;
   if (!impl_->is_disk_good) all.push_back("leases can't be written to disk");
-  for (std::size_t i = 0; i < impl_->links.size(); ++i)
-    if (impl_->links[i].is_lost)
-      all.push_back("the interface of " + impl_->responder->config().subnets[i].name + " is lost");
+  for (const Impl::Link& link : impl_->links)
+    if (link.is_lost)
+      all.push_back("the interface of " + impl_->responder->config().subnets[link.subnets.first].name + " is lost");
   if (impl_->v6)
     for (std::string& trouble : impl_->v6->troubles()) all.push_back(std::move(trouble));
   return all;

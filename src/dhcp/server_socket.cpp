@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "dhcp/frame.hpp"
+#include "dhcp/send_from.hpp"
 
 namespace hcpnet::dhcp {
 namespace {
@@ -171,28 +172,8 @@ error_code ServerSocket::send(const Reply& reply, const Endpoint& source) {
 }
 
 error_code ServerSocket::send_udp(const Reply& reply, const Endpoint& destination) {
-  sockaddr_in address = to_socket_address(destination.address.v4(), destination.port);
-  // sendmsg() does not write to the buffer; iovec has no const.
-  iovec part{const_cast<std::uint8_t*>(reply.packet.data()), reply.packet.size()};
-  Buffers::Control control{};
-  msghdr message{};
-  message.msg_name = &address;
-  message.msg_namelen = sizeof address;
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data;
-  message.msg_controllen = sizeof control.data;
-  in_pktinfo info{};
-  info.ipi_ifindex = interface_.index;
-  info.ipi_spec_dst.s_addr =
-      htonl(reply.source.value());  // the address that option 54 names, also where the interface has several
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = IPPROTO_IP;
-  header->cmsg_type = IP_PKTINFO;
-  header->cmsg_len = CMSG_LEN(sizeof info);
-  std::memcpy(CMSG_DATA(header), &info, sizeof info);
-  if (::sendmsg(udp_.native_handle(), &message, MSG_DONTWAIT) < 0) return last_error();
-  return {};
+  // In the name of our address in the subnet, also where the interface has several.
+  return send_from(udp_.native_handle(), reply.source, interface_.index, destination, reply.packet);
 }
 
 error_code ServerSocket::send_frame(const Reply& reply) {

@@ -25,7 +25,7 @@ struct StoppedServer::Impl {
     config.subnets = database.networks();
     start(std::move(config));
   }
-  Impl(const std::string& path, Config config, Clock& c) : clock(c), database(path, config.subnets) {
+  Impl(const std::string& path, Config config, Clock& c) : clock(c), database(path, config.subnets, now()) {
     start(std::move(config));
   }
 
@@ -69,8 +69,7 @@ void StoppedServer::Impl::start(Config config) {
   files = std::move(config);
   responder.emplace(with_kept(files, by_hand));
   // Of two leases of one client the older ends: a server that starts says so to the database again.
-  for (std::size_t i = 0; i < stored.by_subnet.size(); ++i)
-    static_cast<void>(responder->restore(i, std::move(stored.by_subnet[i]), now()));
+  static_cast<void>(responder->restore(std::move(stored.by_subnet), now()));
 }
 
 void StoppedServer::Impl::read_leases6() {

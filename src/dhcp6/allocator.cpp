@@ -4,6 +4,7 @@
 #include <hcpnet/dhcp6/allocator.hpp>
 #include <utility>
 
+#include "dhcp/decline_counts.hpp"
 #include "dhcp6/lease_table.hpp"
 
 namespace hcpnet::dhcp6 {
@@ -54,7 +55,9 @@ Use to_use(LeaseState state) noexcept {
 }  // namespace
 
 struct Allocator::Impl {
-  Impl(const Subnet& s, const AllocatorLimits& l) : limits(l), table(s.identity) { reconfigure(s); }
+  Impl(const Subnet& s, const AllocatorLimits& l) : limits(l), table(s.identity), declines(l.decline_hold) {
+    reconfigure(s);
+  }
 
   void reconfigure(const Subnet& s);
   [[nodiscard]] std::optional<Ipv6> reservation(const Client& client) const;
@@ -68,21 +71,32 @@ struct Allocator::Impl {
   LeaseEvent end(Record& record, LeaseEventKind kind, Use use, Time now);
   Record* owned(const Client& client, const Ipv6& address);
   void drop_offer(Record& record, Time now);
-  void end_superseded(const Ipv6& address, Time now, std::vector<LeaseEvent>& out);
+  [[nodiscard]] Record* left_for(const Ipv6& address);
+  void end_left(const Ipv6& address);
+  void stay(const Ipv6& address);
   [[nodiscard]] bool is_never_given(const Ipv6& address) const;
   Adopted bind_adopted(const Lease& lease, Time now);
   Adopted let_rest(const Lease& lease);
   Adopted remember(const Lease& lease, Time now);
   Record& fill(const Lease& lease, Use use, Time ends);
 
+  /// A client that moves: what it has ends when what it gets is on disk.
+  struct Move {
+    Ipv6 from;
+    Client client;  ///< as that record has it
+    Time at;
+  };
+
   AllocatorLimits limits;
   Subnet subnet;
   LeaseTable table;
+  dhcp::DeclineCounts declines;  // by holder
   std::vector<Ipv6> fixed;  // addresses that the pool has but does not give; ascending
   std::unordered_map<MacAddress, Ipv6> reserved_by_mac;
   std::unordered_map<std::string, Ipv6> reserved_by_duid;
-  std::unordered_map<Ipv6, std::pair<Ipv6, Client>, HashIpv6> superseded;  // by the address offered instead
-  std::set<Ipv6> returned;                                                 // below `next`, offered but never bound
+  std::unordered_map<Ipv6, Move, HashIpv6> moves;      // by the address offered instead
+  std::unordered_map<Ipv6, Time, HashIpv6> shortened;  // when leases end that a renewal makes shorter, once on disk
+  std::set<Ipv6> returned;                             // below `next`, offered but never bound
   std::unordered_map<Ipv6, Lease, HashIpv6> replaced;  // on disk, until settle_adopted() tells what is there now
   std::uint64_t next = 0;                              // low half of the lowest address that was never given
   bool is_passed = false;                              // every address of the pool was given once
@@ -134,10 +148,12 @@ bool Allocator::Impl::is_free(const Record* own, const Ipv6& address) const {
 
 std::optional<Ipv6> Allocator::Impl::choose(const Client& client, std::span<const Ipv6> hints) {
   const Record* own = table.find(client);
+  const Record* left = own != nullptr && own->use == Use::offered ? left_for(own->address) : nullptr;
   if (const auto reserved = reservation(client)) {
     const Record* holder = table.find(*reserved);
-    if (holder == nullptr || holder == own || !holder->is_running()) return reserved;
+    if (holder == nullptr || holder == own || holder == left || !holder->is_running()) return reserved;
   }
+  if (left != nullptr && is_in_pool(left->address)) return left->address;  // there is no reason left to move
   if (own != nullptr && is_in_pool(own->address)) return own->address;
   if (table.count_live(client) >= limits.max_per_client) return std::nullopt;
   const auto hint = std::ranges::find_if(hints, [&](const Ipv6& h) { return is_in_pool(h) && is_free(own, h); });
@@ -187,21 +203,32 @@ Record* Allocator::Impl::owned(const Client& client, const Ipv6& address) {
 
 /// An offer that nobody took up. What was never bound is forgotten, so that a flood of clients leaves nothing behind.
 void Allocator::Impl::drop_offer(Record& record, Time now) {
-  superseded.erase(record.address);
+  stay(record.address);
   if (record.had_lease) return table.set(record, record.client, Use::expired, now);
   returned.insert(record.address);
   table.erase(Ipv6(record.address));
 }
 
-/// The client's binding of before, unless it is somebody else's meanwhile.
-void Allocator::Impl::end_superseded(const Ipv6& address, Time now, std::vector<LeaseEvent>& out) {
-  const auto found = superseded.find(address);
-  if (found == superseded.end()) return;
-  Record* older = table.find(found->second.first);
-  if (older != nullptr && older->use == Use::bound && older->client == found->second.second) {
-    out.push_back(end(*older, LeaseEventKind::released, Use::released, now));
-  }
-  superseded.erase(found);
+/// The binding that the client of this address moves away from, unless it is somebody else's, or has ended, meanwhile.
+Record* Allocator::Impl::left_for(const Ipv6& address) {
+  const auto move = moves.find(address);
+  if (move == moves.end()) return nullptr;
+  Record* left = table.find(move->second.from);
+  const bool is_its = left != nullptr && left->use == Use::bound && left->client == move->second.client;
+  return is_its ? left : nullptr;
+}
+
+void Allocator::Impl::end_left(const Ipv6& address) {
+  if (Record* left = left_for(address))
+    table.set(*left, Client(left->client), Use::released, std::min(left->ends, moves.at(address).at));
+  moves.erase(address);
+}
+
+/// The client does not get there: it is where it was, and is found there again.
+void Allocator::Impl::stay(const Ipv6& address) {
+  Record* left = left_for(address);
+  moves.erase(address);
+  if (left != nullptr) table.set(*left, Client(left->client), Use::bound, left->ends);
 }
 
 Allocator::Allocator(const Subnet& subnet, AllocatorLimits limits) : impl_(std::make_unique<Impl>(subnet, limits)) {}
@@ -230,12 +257,17 @@ std::optional<Ipv6> Allocator::offer(const Client& client, std::span<const Ipv6>
   const auto address = impl_->choose(client, hints);
   if (!address) return std::nullopt;
   Record* own = impl_->table.find(client);
-  if (own != nullptr && own->address == *address && own->use == Use::bound) return address;
+  const auto has_it = [&] { return own != nullptr && own->address == *address && own->use == Use::bound; };
+  if (has_it()) return address;
   const bool is_held = own != nullptr && own->use == Use::offered;
   if (!is_held && impl_->table.count(Use::offered) >= impl_->limits.max_offers) return std::nullopt;
+  if (is_held && own->address != *address) {
+    impl_->drop_offer(*own, now);
+    own = impl_->table.find(client);  // what it would have moved away from
+    if (has_it()) return address;
+  }
   if (own != nullptr && own->use == Use::bound)
-    impl_->superseded.insert_or_assign(*address, std::pair(own->address, own->client));
-  if (is_held && own->address != *address) impl_->drop_offer(*own, now);
+    impl_->moves.insert_or_assign(*address, Impl::Move{own->address, own->client, now});
   Record& record = impl_->table.obtain(*address);
   record.is_durable = false;
   record.host_name.clear();
@@ -246,6 +278,7 @@ std::optional<Ipv6> Allocator::offer(const Client& client, std::span<const Ipv6>
 
 std::optional<Ipv6> Allocator::bound(const Client& client) const {
   const Record* record = impl_->table.find(client);
+  if (record != nullptr && record->use == Use::offered) record = impl_->left_for(record->address);
   return record != nullptr && record->use == Use::bound ? std::optional(record->address) : std::nullopt;
 }
 
@@ -258,13 +291,26 @@ std::vector<LeaseEvent> Allocator::bind(const Client& client, const Ipv6& addres
   std::vector<LeaseEvent> out;
   Record* record = impl_->table.find(address);
   BOOST_ASSERT(record != nullptr && record->is_live());
-  impl_->end_superseded(address, now, out);
   const bool is_renewal = record->use == Use::bound;
   if (!is_renewal) record->started = now;
+  if (const Record* left = is_renewal ? nullptr : impl_->left_for(address)) {
+    impl_->moves.at(address).at = now;
+    LeaseEvent ended = impl_->event(LeaseEventKind::released, *left);
+    ended.lease.state = LeaseState::released;
+    ended.lease.expires = std::min(ended.lease.expires, now);
+    out.push_back(std::move(ended));
+  }
   record->had_lease = true;
   record->host_name = std::move(host_name);
-  impl_->table.set(*record, client, Use::bound, now + impl_->subnet.lease_time);
+  const Time ends = now + impl_->subnet.lease_time;
+  const bool is_shorter = is_renewal && ends < record->ends;
+  impl_->table.set(*record, client, Use::bound, is_shorter ? record->ends : ends);
+  if (is_shorter)
+    impl_->shortened.insert_or_assign(address, ends);
+  else
+    impl_->shortened.erase(address);
   out.push_back(impl_->event(is_renewal ? LeaseEventKind::renewed : LeaseEventKind::bound, *record));
+  out.back().lease.expires = ends;
   return out;
 }
 
@@ -272,13 +318,20 @@ std::vector<LeaseEvent> Allocator::bind(const Client& client, const Ipv6& addres
 void Allocator::confirm(const Lease& lease) {
   Record* record = impl_->table.find(lease.address);
   if (record == nullptr) return;
-  if (record->use == Use::offered && record->client == lease.client) {
-    impl_->table.set(*record, lease.client, Use::bound, lease.expires);
+  if (record->client == lease.client) {
+    if (record->use == Use::offered) impl_->table.set(*record, lease.client, Use::bound, lease.expires);
+    impl_->end_left(lease.address);
   }
-  if (record->use == Use::bound) record->is_durable = true;
+  if (record->use != Use::bound) return;
+  record->is_durable = true;
+  const auto pending = impl_->shortened.find(lease.address);
+  if (pending == impl_->shortened.end() || pending->second != lease.expires) return;
+  impl_->table.set(*record, Client(record->client), Use::bound, pending->second);
+  impl_->shortened.erase(pending);
 }
 
 void Allocator::revert(const Ipv6& address, Time now) {
+  impl_->shortened.erase(address);
   Record* record = impl_->table.find(address);
   if (record == nullptr || record->use != Use::bound || record->is_durable) return;
   impl_->table.set(*record, record->client, Use::offered, now + impl_->limits.offer_hold);
@@ -293,6 +346,9 @@ std::optional<LeaseEvent> Allocator::release(const Client& client, const Ipv6& a
 std::optional<LeaseEvent> Allocator::decline(const Client& client, const Ipv6& address, Time now) {
   Record* record = impl_->owned(client, address);
   if (record == nullptr) return std::nullopt;
+  std::string holder = impl_->table.holder_of(client);
+  if (impl_->declines.count(holder, now) >= impl_->limits.max_declined_per_client) return std::nullopt;
+  impl_->declines.add(std::move(holder), now);
   record->is_durable = true;
   return impl_->end(*record, LeaseEventKind::declined, Use::declined, now + impl_->limits.decline_hold);
 }
@@ -337,7 +393,7 @@ Allocator::Adopted Allocator::adopt(const Lease& lease, Time now) {
 
 /// The record of the address, as the lease has it, in use by nobody else and not yet durable.
 Record& Allocator::Impl::fill(const Lease& lease, Use use, Time ends) {
-  superseded.erase(lease.address);
+  stay(lease.address);
   returned.erase(lease.address);
   if (const Record* before = table.find(lease.address); before != nullptr && before->is_durable)
     replaced.insert_or_assign(lease.address, lease_of(*before));
@@ -360,7 +416,7 @@ Allocator::Adopted Allocator::Impl::bind_adopted(const Lease& adopted, Time now)
     return {dhcp::Adoption::bound, event(LeaseEventKind::renewed, *same)};
   }
   const bool is_elsewhere = own != nullptr && own != same;
-  if (is_elsewhere && (own->use == Use::bound || superseded.contains(own->address))) return let_rest(adopted);
+  if (is_elsewhere && (own->use == Use::bound || moves.contains(own->address))) return let_rest(adopted);
   if (is_elsewhere && own->use == Use::offered) drop_offer(*own, now);
   const Record& record = fill(adopted, Use::bound, adopted.expires);
   return {dhcp::Adoption::bound, event(LeaseEventKind::bound, record)};

@@ -50,7 +50,9 @@ class LeaseTable {
   /// The record that is the client's, live or ended.
   [[nodiscard]] Record* find(const Client& client) const;
   [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
-  /// Addresses in use by one interface, or under one DUID where that is all that is known.
+  /// One interface, or one DUID where that is all that is known.
+  [[nodiscard]] std::string holder_of(const Client& client) const;
+  /// Addresses that one holder has in use.
   [[nodiscard]] std::size_t count_live(const Client& client) const;
   [[nodiscard]] std::uint64_t count(Use use) const noexcept { return counts_[static_cast<std::size_t>(use)]; }
 
@@ -78,7 +80,6 @@ class LeaseTable {
 
  private:
   [[nodiscard]] std::string key_of(const Client& client) const;
-  [[nodiscard]] std::string holder_of(const Client& client) const;
   [[nodiscard]] Record* find_by_mac(const Client& client) const;
   void link(Record& record);
   void unlink(Record& record);

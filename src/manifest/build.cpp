@@ -238,14 +238,22 @@ class UnitBuilder {
 
   // --- parts
 
-  void take_address(Workload& w, Ipv4 address) {
-    const InterfaceAddress wanted{address, unit_.network.prefix_length()};
+  void take_address(Workload& w, Ipv4 address) { take_address(w, {address, unit_.network.prefix_length()}); }
+  void take_address(Workload& w, const InterfaceAddress& wanted) {
     if (std::ranges::find(w.addresses, wanted.address, &InterfaceAddress::address) == w.addresses.end())
       w.addresses.push_back(wanted);
   }
 
+  /// On the link of DHCP, beside its own.
+  [[nodiscard]] const std::vector<spec::ValidDhcpPolicy::Subnet>& further_subnets() const {
+    return unit_.set.infras.empty() ? unit_.set.dhcp_servers.front().policy.subnets
+                                    : unit_.set.infras.front().dhcp_policy.subnets;
+  }
+
   void take_dhcp(Workload& w) {
     take_address(w, *unit_.dhcp);
+    for (const spec::ValidDhcpPolicy::Subnet& subnet : further_subnets())
+      if (subnet.server_ip) take_address(w, {*subnet.server_ip, subnet.cidr.prefix_length()});
     w.ports.push_back({"dhcp", 67, "UDP"});
     w.needs_raw_socket = true;
     w.claim = cut_name(w.name, "-state");

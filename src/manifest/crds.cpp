@@ -83,6 +83,15 @@ void add_format(Json& schema, Format format) {
     case Format::duid:
       schema["pattern"] = "^[0-9A-Fa-f]{2}(:?[0-9A-Fa-f]{2}){2,129}$";
       break;
+    case Format::mac_prefix:
+      schema["pattern"] = "^[0-9A-Fa-f]{2}((:[0-9A-Fa-f]{2}){0,5}|(-[0-9A-Fa-f]{2}){0,5})$";
+      break;
+    case Format::boot_file:
+      schema.update({{"minLength", 1}, {"maxLength", 127}});
+      break;
+    case Format::boot_server:
+      schema.update({{"minLength", 1}, {"maxLength", 63}});
+      break;
     case Format::domain_or_empty:
       break;
     case Format::published_host:
@@ -90,6 +99,7 @@ void add_format(Json& schema, Format format) {
     case Format::ip_address:
     case Format::endpoint:
     case Format::file_name:
+    case Format::option_bytes:
     case Format::target:
     case Format::service_reference:
     case Format::pool:

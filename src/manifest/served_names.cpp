@@ -101,7 +101,7 @@ class Comparison {
     const auto workers = observed_.namespace_workers.find(hosted_.control_plane_namespace);
     if (workers != observed_.namespace_workers.end())
       for (const IpAddress& address : workers->second)
-        if (derive::is_worker_address(infra_, address)) return address;
+        if (infra_.is_on_link(address)) return address;
     if (infra_.dhcp) return infra_.dhcp->pool.first;
     return infra_.cidr.network();
   }

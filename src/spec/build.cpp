@@ -2,10 +2,12 @@
 #include "spec/build.hpp"
 
 #include <algorithm>
+#include <hcpnet/bytes.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <set>
 #include <utility>
 
+#include "dhcp/option_value.hpp"
 #include "spec/format.hpp"
 #include "spec/names.hpp"
 #include "spec/record_file_rules.hpp"
@@ -72,15 +74,49 @@ ValidDhcpPolicy::V6 build_ipv6(const DHCPPolicy::V6& ipv6) {
   return valid;
 }
 
+/// What has passed Format::option_bytes.
+std::string bytes_of(const std::string& text) {
+  return std::string(as_text(*dhcp::encode_option_bytes(text)));
+}
+
+std::vector<ValidDhcpPolicy::Pool> build_pools(const std::vector<DHCPPolicy::Pool>& pools) {
+  std::vector<ValidDhcpPolicy::Pool> valid;
+  for (const DHCPPolicy::Pool& pool : pools)
+    valid.push_back({{parse_ipv4(pool.range_start).value(), parse_ipv4(pool.range_end).value()},
+                     pool.client_classes,
+                     pool.options});
+  return valid;
+}
+
+void build_addresses(const DHCPPolicy& policy, ValidDhcpPolicy& valid) {
+  for (const DHCPPolicy::Exclusion& exclusion : policy.exclusions) {
+    const Ipv4 first = parse_ipv4(exclusion.range_start).value();
+    valid.exclusions.push_back({first, exclusion.range_end ? parse_ipv4(*exclusion.range_end).value() : first});
+  }
+  valid.pools = build_pools(policy.pools);
+  for (const DHCPPolicy::Subnet& subnet : policy.subnets)
+    valid.subnets.push_back({parse_ipv4_cidr(subnet.cidr).value(), optional_ipv4(subnet.gateway),
+                             optional_ipv4(subnet.server_ip), build_pools(subnet.pools), subnet.options});
+}
+
 ValidDhcpPolicy build_policy(const SpecSet::Object<DHCPPolicy>* object) {
   ValidDhcpPolicy valid;
   if (object == nullptr) return valid;
   const DHCPPolicy* policy = &object->value;
   valid.authoritative = policy->authoritative;
   valid.options = policy->options;
+  valid.boot = policy->boot;
+  build_addresses(*policy, valid);
+  valid.client_classes = policy->client_classes;
+  valid.client_rate_limit = policy->client_rate_limit;
+  if (auto& limit = valid.client_rate_limit)  // what is written is not less; what is left out follows the rate
+    limit->burst = std::max(limit->burst, limit->messages_per_second);
+  valid.probe = policy->probe;
+  valid.client_identity = policy->client_identity;
   for (const DHCPPolicy::Reservation& r : policy->reservations)
-    valid.reservations.push_back(
-        {parse_mac_address(r.mac_address).value(), parse_ipv4(r.address).value(), r.host_name.value_or("")});
+    valid.reservations.push_back({r.mac_address ? parse_mac_address(*r.mac_address) : std::nullopt,
+                                  r.client_id ? bytes_of(*r.client_id) : std::string(), parse_ipv4(r.address).value(),
+                                  r.host_name.value_or("")});
   if (policy->ipv6) valid.ipv6 = build_ipv6(*policy->ipv6);
   valid.router_advertisement = policy->router_advertisement;
   return valid;

@@ -88,6 +88,7 @@ class ClusterChecker {
           code::pool_outside_cidr, kPool,
           "this is outside " + infra_.plan.cidr->to_string() + ", so something has to route to it");
     pools_.emplace_back(&attachment, *pool);
+    infra_.plan.taken.push_back({"the pool of " + named(attachment, kPool), *pool});
   }
 
   Examined<Infra>& infra_;

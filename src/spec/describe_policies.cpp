@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <hcpnet/dhcp/config.hpp>
 #include <hcpnet/spec/record_files.hpp>
 #include <string_view>
 
@@ -16,6 +17,7 @@ void describe_target(Fields& fields, TargetRef& target) {
 }
 
 constexpr std::array<std::string_view, 2> kIdentities{"mac", "duid"};
+constexpr std::array<std::string_view, 2> kClientIdentities{"mac", "clientID"};
 
 void describe_ipv6(Fields& fields, DHCPPolicy::V6& ipv6) {
   fields.text("cidr", Need::required, Format::ipv6_cidr, ipv6.cidr);
@@ -42,12 +44,76 @@ void describe_router_advertisement(Fields& fields, DHCPPolicy::RouterAdvertiseme
   fields.number("mtu", Need::optional, kMtu, advertisement.mtu);
 }
 
+void describe_boot(Fields& fields, DhcpBootFields& boot) {
+  fields.text("nextServer", Format::ipv4, boot.next_server);
+  fields.text("serverHostName", Format::boot_server, boot.server_host_name);
+  fields.text("bootFileName", Format::boot_file, boot.boot_file_name);
+}
+
+constexpr std::size_t kMaxOptions = 254;      // each code once
+constexpr std::size_t kMaxMatchItems = 1024;  // of one list of a class: each message is compared with all of them
+
+void describe_pool(Fields& fields, DHCPPolicy::Pool& pool) {
+  fields.text("rangeStart", Need::required, Format::ipv4, pool.range_start);
+  fields.text("rangeEnd", Need::required, Format::ipv4, pool.range_end);
+  fields.texts("clientClasses", {Need::optional, 0, dhcp::kMaxClientClasses}, Format::label, pool.client_classes);
+  fields.objects("options", {Need::optional, 0, kMaxOptions}, pool.options, describe_option);
+}
+
+void describe_subnet(Fields& fields, DHCPPolicy::Subnet& subnet) {
+  fields.text("cidr", Need::required, Format::ipv4_cidr, subnet.cidr);
+  fields.text("gateway", Format::ipv4, subnet.gateway);
+  fields.text("serverIP", Format::ipv4, subnet.server_ip);
+  fields.objects("pools", {Need::optional, 0, kMaxDhcpPools}, subnet.pools, describe_pool);
+  fields.objects("options", {Need::optional, 0, kMaxOptions}, subnet.options, describe_option);
+}
+
+void describe_client_class(Fields& fields, DHCPPolicy::ClientClass& one) {
+  fields.text("name", Need::required, Format::label, one.name);
+  fields.group("match", Need::required, [&](Fields& f) {
+    constexpr ListRule kItems = {Need::optional, 0, kMaxMatchItems};
+    f.texts("vendorClasses", kItems, Format::option_bytes, one.match.vendor_classes);
+    f.texts("userClasses", kItems, Format::option_bytes, one.match.user_classes);
+    f.texts("macPrefixes", kItems, Format::mac_prefix, one.match.mac_prefixes);
+    f.texts("circuitIDs", kItems, Format::option_bytes, one.match.circuit_ids);
+    f.texts("remoteIDs", kItems, Format::option_bytes, one.match.remote_ids);
+    f.numbers("architectures", kItems, kClientArchitecture, one.match.architectures);
+  });
+  fields.objects("options", {Need::optional, 0, kMaxOptions}, one.options, describe_option);
+  describe_boot(fields, one.boot);
+}
+
+/// Which addresses clients get, and which clients.
+void describe_pools(Fields& fields, DHCPPolicy& policy) {
+  fields.objects("exclusions", {Need::optional, 0, kMaxDhcpExclusions}, policy.exclusions,
+                 [](Fields& f, DHCPPolicy::Exclusion& exclusion) {
+                   f.text("rangeStart", Need::required, Format::ipv4, exclusion.range_start);
+                   f.text("rangeEnd", Format::ipv4, exclusion.range_end);
+                 });
+  fields.objects("pools", {Need::optional, 0, kMaxDhcpPools}, policy.pools, describe_pool);
+  fields.objects("subnets", {Need::optional, 0, kMaxDhcpSubnets}, policy.subnets, describe_subnet);
+  fields.objects("clientClasses", {Need::optional, 0, dhcp::kMaxClientClasses}, policy.client_classes,
+                 describe_client_class);
+  fields.object("clientRateLimit", Need::optional, policy.client_rate_limit,
+                [](Fields& f, DHCPPolicy::RateLimit& limit) {
+                  f.integer("messagesPerSecond", Need::required, kClientMessages, limit.messages_per_second);
+                  f.integer("burst", Need::optional, kClientMessages, limit.burst);
+                });
+  fields.object("probe", Need::optional, policy.probe, [](Fields& f, DHCPPolicy::Probe& probe) {
+    f.integer("timeoutMilliseconds", Need::optional, kProbeMilliseconds, probe.timeout_milliseconds);
+  });
+}
+
 void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
   describe_target(fields, policy.target);
   fields.flag("authoritative", policy.authoritative);
   fields.objects("options", {}, policy.options, describe_option);
+  describe_boot(fields, policy.boot);
+  describe_pools(fields, policy);
+  fields.choice("identity", Need::optional, kClientIdentities, policy.client_identity);
   fields.objects("reservations", {}, policy.reservations, [](Fields& f, DHCPPolicy::Reservation& reservation) {
-    f.text("macAddress", Need::required, Format::mac, reservation.mac_address);
+    f.text("macAddress", Format::mac, reservation.mac_address);
+    f.text("clientID", Format::option_bytes, reservation.client_id);
     f.text("address", Need::required, Format::ipv4, reservation.address);
     f.text("hostName", Format::host_name, reservation.host_name);
   });

@@ -42,6 +42,13 @@ void FieldLister::texts(std::string_view name, ListRule rule, Format format, std
   paths_.pop_back();
 }
 
+void FieldLister::numbers(std::string_view name, ListRule rule, Interval interval, std::vector<std::int64_t>&) {
+  add(name, "array", rule.need).list = rule;
+  paths_.push_back(text::child(paths_.back(), name));
+  add("*", "integer", Need::optional).interval = interval;
+  paths_.pop_back();
+}
+
 void FieldLister::string_map(std::string_view name, StringMap&) {
   add(name, "object", Need::optional);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <hcpnet/spec/codes.hpp>
+#include <optional>
 
 #include "spec/names.hpp"
 
@@ -107,13 +108,26 @@ void FieldReader::flag(std::string_view name, bool& value) {
 void FieldReader::number(std::string_view name, Need need, Interval interval, std::optional<std::int64_t>& value) {
   const Value* found = take(name, need, ValueType::integer, "a whole number");
   if (found == nullptr) return;
-  const std::int64_t number = saturated(found->text);
-  if (number < interval.first || number > interval.last) {
-    report(code::out_of_range, text::child(frames_.back().path, name), found->position, "this number is out of range",
-           excerpt(found->text), std::to_string(interval.first) + " to " + std::to_string(interval.last));
-    return;
+  if (const auto good = read_number(*found, text::child(frames_.back().path, name), interval)) value = good;
+}
+
+std::optional<std::int64_t> FieldReader::read_number(const Value& value, const std::string& path, Interval interval) {
+  const std::int64_t number = saturated(value.text);
+  if (number >= interval.first && number <= interval.last) return number;
+  report(code::out_of_range, path, value.position, "this number is out of range", excerpt(value.text),
+         std::to_string(interval.first) + " to " + std::to_string(interval.last));
+  return std::nullopt;
+}
+
+void FieldReader::numbers(std::string_view name, ListRule rule, Interval interval, std::vector<std::int64_t>& values) {
+  const Value* list = take_list(name, rule);
+  if (list == nullptr) return;
+  const std::string path = text::child(frames_.back().path, name);
+  for (std::size_t i = 0; i < list->items.size(); ++i) {
+    const std::string item = text::child(path, i);
+    const bool good = has_type(list->items[i], ValueType::integer, item, "a whole number");
+    values.push_back(good ? read_number(list->items[i], item, interval).value_or(interval.first) : interval.first);
   }
-  value = number;
 }
 
 void FieldReader::choice(std::string_view name, Need need, std::span<const std::string_view> names,

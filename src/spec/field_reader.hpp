@@ -21,6 +21,7 @@ class FieldReader : public Fields {
   void choice(std::string_view name, Need need, std::span<const std::string_view> names,
               std::optional<std::size_t>& value) override;
   void texts(std::string_view name, ListRule rule, Format format, std::vector<std::string>& values) override;
+  void numbers(std::string_view name, ListRule rule, Interval interval, std::vector<std::int64_t>& values) override;
   void string_map(std::string_view name, StringMap& values) override;
   void ignored(std::string_view name) override;
   void removed(std::string_view name, std::string_view successor) override;
@@ -49,6 +50,8 @@ class FieldReader : public Fields {
   const text::Value* take_list(std::string_view name, ListRule rule);
   [[nodiscard]] bool has_type(const text::Value& value, text::ValueType type, const std::string& path,
                               std::string_view expected);
+  /// A number in the interval, or what is wrong with it.
+  std::optional<std::int64_t> read_number(const text::Value& value, const std::string& path, Interval interval);
   void report(std::string_view code, const std::string& path, text::Position position, std::string message,
               std::string found = {}, std::string expected = {});
 

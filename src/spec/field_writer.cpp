@@ -28,6 +28,9 @@ class FieldWriter final : public Fields {
   void texts(std::string_view name, ListRule, Format, std::vector<std::string>& values) override {
     if (!values.empty()) here()[name] = values;
   }
+  void numbers(std::string_view name, ListRule, Interval, std::vector<std::int64_t>& values) override {
+    if (!values.empty()) here()[name] = values;
+  }
   void string_map(std::string_view name, StringMap& values) override {
     if (!values.empty()) here()[name] = values;
   }

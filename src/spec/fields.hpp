@@ -48,6 +48,7 @@ class Fields {
   virtual void choice(std::string_view name, Need need, std::span<const std::string_view> names,
                       std::optional<std::size_t>& value) = 0;
   virtual void texts(std::string_view name, ListRule rule, Format format, std::vector<std::string>& values) = 0;
+  virtual void numbers(std::string_view name, ListRule rule, Interval interval, std::vector<std::int64_t>& values) = 0;
   virtual void string_map(std::string_view name, StringMap& values) = 0;
   /// A field that may hold anything and means nothing here.
   virtual void ignored(std::string_view name) = 0;
@@ -150,6 +151,13 @@ inline constexpr Interval kRepetitions{1, 1000};
 inline constexpr Interval kNoneOrRepetitions{0, 1000};
 inline constexpr Interval kWorkers{1, 64};
 inline constexpr Interval kOptionCode{1, 254};
+inline constexpr Interval kClientArchitecture{0, 65535};
+inline constexpr Interval kClientMessages{1, 1000};
+inline constexpr Interval kProbeMilliseconds{50,
+                                             3000};  ///< clients ask again after four seconds (RFC 2131 section 4.1)
+inline constexpr std::size_t kMaxDhcpPools = 256;    ///< of one subnet
+inline constexpr std::size_t kMaxDhcpSubnets = 16;  ///< beside the target's own; with their pools below dhcp::kMaxPools
+inline constexpr std::size_t kMaxDhcpExclusions = 1024;
 inline constexpr Interval kNodePort{std::numeric_limits<std::int32_t>::min(), 65535};  ///< 0 and less: any
 inline constexpr std::size_t kMaxSourceRanges = 256;
 inline constexpr Interval kHostPrefix{1, 30};

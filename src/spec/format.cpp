@@ -6,6 +6,7 @@
 #include <hcpnet/spec/codes.hpp>
 #include <utility>
 
+#include "dhcp/option_value.hpp"
 #include "spec/names.hpp"
 
 namespace hcpnet::spec {
@@ -131,6 +132,19 @@ std::optional<Complaint> check_service_reference(std::string_view text) {
   return named(object_name_problem(rest), code::bad_name);
 }
 
+std::optional<Complaint> check_option_bytes(std::string_view text) {
+  constexpr std::size_t kMaxBytes = 255;
+  const auto bytes = dhcp::encode_option_bytes(text);
+  if (!bytes) return Complaint{code::bad_option_value, "no option holds this", "text, or hex: and pairs of digits"};
+  if (bytes->size() > kMaxBytes) return Complaint{code::out_of_range, "an option holds at most 255 bytes"};
+  return {};
+}
+
+std::optional<Complaint> check_boot_text(std::string_view text, std::size_t max_bytes) {
+  if (!text.empty() && text.size() <= max_bytes && text.find('\0') == std::string_view::npos) return {};
+  return Complaint{code::out_of_range, "this takes 1 to " + std::to_string(max_bytes) + " bytes"};
+}
+
 std::optional<Complaint> check_image(std::string_view text) {
   const auto is_blank = [](char c) { return static_cast<unsigned char>(c) <= 0x20; };
   if (text.empty()) return Complaint{code::bad_name, "an image is not empty; leave the field out for the default"};
@@ -182,6 +196,18 @@ std::optional<Ipv4Range> parse_pool(std::string_view text) {
   const auto last = parse_ipv4(text.substr(dash + 1));
   if (!first || !last) return {};
   return Ipv4Range{*first, *last};
+}
+
+std::optional<std::vector<std::uint8_t>> parse_mac_prefix(std::string_view text) {
+  constexpr std::string_view kRest = "00:00:00:00:00:00";
+  constexpr std::size_t kPairAndColon = 3;
+  if (text.empty() || text.size() % kPairAndColon != 2 || text.size() > kRest.size()) return {};
+  std::string rest(kRest.substr(text.size()));
+  if (text.find('-') != std::string_view::npos) std::ranges::replace(rest, ':', '-');
+  const auto mac = parse_mac_address(std::string(text) + rest);
+  if (!mac) return {};
+  const auto count = static_cast<std::ptrdiff_t>((text.size() + 1) / kPairAndColon);
+  return std::vector<std::uint8_t>(mac->bytes().begin(), mac->bytes().begin() + count);
 }
 
 std::optional<unsigned> parse_release_minor(std::string_view text) {
@@ -300,6 +326,16 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       if (dhcp6::parse_duid(text)) return {};
       return Complaint{code::bad_address, "this is no DUID",
                        "3 to 130 pairs of hexadecimal digits such as 00:03:00:01:02:00:00:00:00:0a"};
+    case Format::mac_prefix:
+      if (parse_mac_prefix(text)) return {};
+      return Complaint{code::bad_address, "this is no beginning of a MAC address",
+                       "one to six pairs of hexadecimal digits such as 52:54:00"};
+    case Format::option_bytes:
+      return check_option_bytes(text);
+    case Format::boot_file:
+      return check_boot_text(text, 127);
+    case Format::boot_server:
+      return check_boot_text(text, 63);
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hcpnet::spec {
 
@@ -42,7 +43,11 @@ enum class Format : std::uint8_t {
   file_name,  ///< not empty, no control characters
   ipv6,
   ipv6_cidr,
-  duid,  ///< a DHCPv6 unique identifier: 3 to 130 bytes in hexadecimal
+  duid,          ///< a DHCPv6 unique identifier: 3 to 130 bytes in hexadecimal
+  mac_prefix,    ///< one to six pairs of hexadecimal digits
+  option_bytes,  ///< what an option holds: text, or "hex:" and pairs of digits; 1 to 255 bytes
+  boot_file,     ///< 1 to 127 bytes, none of them NUL
+  boot_server,   ///< 1 to 63 bytes, none of them NUL
 };
 
 /// What is wrong with a text, without its place.
@@ -65,6 +70,8 @@ struct Ipv4WithLength {
 [[nodiscard]] std::optional<Ipv4WithLength> parse_ipv4_with_length(std::string_view text);
 /// The ends as written: `first` may lie behind `last`, which is for the caller to report.
 [[nodiscard]] std::optional<Ipv4Range> parse_pool(std::string_view text);
+/// "52:54:00" or "52-54-00".
+[[nodiscard]] std::optional<std::vector<std::uint8_t>> parse_mac_prefix(std::string_view text);
 /// Whole seconds, 1 to 2^32 - 2; nullopt for all else.
 [[nodiscard]] std::optional<std::chrono::seconds> parse_lease_time(std::string_view text);
 /// 0 to 2^32 - 2 seconds; nullopt for all else.

@@ -22,10 +22,20 @@ void FormatChecker::text(std::string_view name, Need, Format format, std::option
 }
 
 void FormatChecker::number(std::string_view name, Need, Interval interval, std::optional<std::int64_t>& value) {
-  const std::string path = text::child(paths_.back(), name);
-  if (!value || (*value >= interval.first && *value <= interval.last) || !subject_.is_good(path)) return;
+  if (value) check_number(text::child(paths_.back(), name), interval, *value);
+}
+
+void FormatChecker::check_number(const std::string& path, Interval interval, std::int64_t value) {
+  if ((value >= interval.first && value <= interval.last) || !subject_.is_good(path)) return;
   subject_.error(code::out_of_range, path,
                  "this number runs from " + std::to_string(interval.first) + " to " + std::to_string(interval.last));
+}
+
+void FormatChecker::numbers(std::string_view name, ListRule rule, Interval interval,
+                            std::vector<std::int64_t>& values) {
+  const std::string path = text::child(paths_.back(), name);
+  check_size(path, rule, values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) check_number(text::child(path, i), interval, values[i]);
 }
 
 void FormatChecker::texts(std::string_view name, ListRule rule, Format format, std::vector<std::string>& values) {

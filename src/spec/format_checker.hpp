@@ -19,6 +19,7 @@ class FormatChecker : public Fields {
   void number(std::string_view name, Need need, Interval interval, std::optional<std::int64_t>& value) override;
   void choice(std::string_view, Need, std::span<const std::string_view>, std::optional<std::size_t>&) override {}
   void texts(std::string_view name, ListRule rule, Format format, std::vector<std::string>& values) override;
+  void numbers(std::string_view name, ListRule rule, Interval interval, std::vector<std::int64_t>& values) override;
   void string_map(std::string_view, StringMap&) override {}
   void ignored(std::string_view) override {}
   void removed(std::string_view, std::string_view) override {}
@@ -35,6 +36,7 @@ class FormatChecker : public Fields {
 
  private:
   void check(const std::string& path, Format format, const std::string& value);
+  void check_number(const std::string& path, Interval interval, std::int64_t value);
   void check_size(const std::string& path, ListRule rule, std::size_t size);
 
   Subject& subject_;

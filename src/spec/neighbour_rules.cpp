@@ -60,6 +60,16 @@ void compare_ranges(Examined<Infra>& later, const Examined<Infra>& earlier) {
         subject.error(code::address_in_range, mine.pointer,
                       "this is inside the DHCP range " + earlier.plan.range->to_string() + " of " +
                           named(earlier, kRangeStart) + ", so a client may be given it");
+  for (const TakenRange& given : earlier.plan.given)
+    for (const OwnedAddress& mine : later.plan.owned)
+      if (given.range.contains(mine.address) && subject.is_good(mine.pointer))
+        subject.error(code::address_in_range, mine.pointer,
+                      "this is in " + given.owner + " of the DHCPPolicy of " + named(earlier, kNetwork));
+  for (const TakenRange& mine : later.plan.given)
+    if (const std::string taken = taken_by(earlier.plan, mine.range); !taken.empty() && subject.is_good(kCidr))
+      subject.error(code::ranges_overlap, kCidr,
+                    "no address is given out twice, and " + mine.owner + " of its DHCPPolicy holds some of " + taken +
+                        " of " + named(earlier, kNetwork));
   if (!later.plan.range || !subject.is_good(kRangeStart)) return;
   const std::string taken = taken_by(earlier.plan, *later.plan.range);
   if (!taken.empty())

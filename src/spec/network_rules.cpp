@@ -29,6 +29,8 @@ std::string taken_by(const NetworkPlan& plan, const Ipv4Range& range) {
   if (plan.range && plan.range->overlaps(range)) add("the DHCP range " + plan.range->to_string());
   for (const OwnedAddress& owned : plan.owned)
     if (range.contains(owned.address)) add(owned.owner + ' ' + owned.address.to_string());
+  for (const TakenRange& given : plan.given)
+    if (given.range.overlaps(range)) add(given.owner);
   return list;
 }
 

@@ -16,13 +16,21 @@ struct OwnedAddress {
   Ipv4 address;
 };
 
+/// Addresses that something else gives out, or has.
+struct TakenRange {
+  std::string owner;  ///< for messages
+  Ipv4Range range;
+};
+
 /// What one network gives out and to whom; only what is good.
 struct NetworkPlan {
   std::optional<Ipv4Cidr> cidr;
-  std::vector<OwnedAddress> owned;  ///< in the order of the text
-  std::optional<Ipv4Range> range;   ///< DHCP
+  std::vector<OwnedAddress> owned;     ///< in the order of the text
+  std::optional<Ipv4Range> range;      ///< DHCP
+  std::vector<TakenRange> taken = {};  ///< pools of load balancers
+  std::vector<TakenRange> given = {};  ///< by its DHCPPolicy: pools, reservations, addresses of further subnets
 };
-/// What of the network the range holds, as a list for a message; empty when nothing.
+/// What DHCP and the servers of the network have of the range, as a list for a message; empty when nothing.
 [[nodiscard]] std::string taken_by(const NetworkPlan& plan, const Ipv4Range& range);
 
 /// The DHCP range as it is written, before any rule.

@@ -157,13 +157,38 @@ void read_attachments(const std::vector<ObservedObject>& attachments, const std:
   }
 }
 
+/// Whether an address of these pools is given to clients.
+bool is_given(const std::vector<ValidDhcpPolicy::Pool>& pools, const ValidDhcpPolicy& policy, Ipv4 address) {
+  const auto holds = [&](const Ipv4Range& range) { return range.contains(address); };
+  return std::ranges::any_of(pools, holds, &ValidDhcpPolicy::Pool::range) &&
+         std::ranges::none_of(policy.exclusions, holds);
+}
+
+/// What the policy makes of the address; empty when nothing.
+std::string owner_in(const ValidDhcpPolicy& policy, Ipv4 address) {
+  if (std::ranges::count(policy.reservations, address, &ValidDhcpPolicy::Reservation::address) > 0)
+    return "a DHCP reservation";
+  if (is_given(policy.pools, policy, address)) return "a DHCP pool";
+  for (const ValidDhcpPolicy::Subnet& subnet : policy.subnets) {
+    const std::string of = " of " + subnet.cidr.to_string();
+    if (subnet.gateway == address) return "the gateway" + of;
+    if (subnet.server_ip == address) return "the DHCP server" + of;
+    if (is_given(subnet.pools, policy, address)) return "a DHCP pool" + of;
+  }
+  return {};
+}
+
 /// Who has the address in this Infra; empty when nobody has.
 std::string owner_in(const ValidInfra& infra, Ipv4 address) {
   if (infra.gateway == address) return "the gateway";
   if (infra.dhcp && infra.dhcp->server_ip == address) return "the DHCP server";
   if (infra.dns && infra.dns->server_ip == address) return "the DNS server";
   if (infra.proxy && infra.proxy->server_ip == address) return "the proxy";
-  if (infra.dhcp && infra.dhcp->pool.contains(address)) return "the DHCP range";
+  const bool is_excluded = std::ranges::any_of(infra.dhcp_policy.exclusions,
+                                               [&](const Ipv4Range& range) { return range.contains(address); });
+  if (infra.dhcp && infra.dhcp->pool.contains(address) && !is_excluded) return "the DHCP range";
+  if (infra.dhcp)
+    if (const std::string owner = owner_in(infra.dhcp_policy, address); !owner.empty()) return owner;
   for (const ValidCluster& cluster : infra.clusters)
     if (cluster.apps_vip == address) return "the apps of cluster " + cluster.name;
   return {};

@@ -23,10 +23,10 @@ void check_option(Subject& subject, const std::string& pointer, const DhcpOption
 
 }  // namespace
 
-void check_options(Subject& subject, const std::vector<DhcpOption>& options) {
+void check_options(Subject& subject, const std::string& list, const std::vector<DhcpOption>& options) {
   std::map<std::uint8_t, std::size_t> codes;
   for (std::size_t i = 0; i < options.size(); ++i) {
-    const std::string pointer = "/spec/options/" + std::to_string(i);
+    const std::string pointer = list + '/' + std::to_string(i);
     check_option(subject, pointer, options[i]);
     if (!subject.is_good(pointer + "/code")) continue;
     const auto [first, is_new] = codes.emplace(options[i].code, i);

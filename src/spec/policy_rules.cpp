@@ -85,42 +85,22 @@ class TargetFinder {
   std::map<std::string, const Examined<Policy>*> claimed_;
 };
 
-void check_reservations(Examined<DHCPPolicy>& policy, const NetworkPlan* plan) {
-  Subject& subject = policy.subject;
-  std::map<MacAddress, std::size_t> macs;
-  std::map<Ipv4, std::size_t> addresses;
-  for (std::size_t i = 0; i < policy.value.reservations.size(); ++i) {
-    const DHCPPolicy::Reservation& reservation = policy.value.reservations[i];
-    const std::string mac_pointer = at("reservations", i, "macAddress"),
-                      address_pointer = at("reservations", i, "address");
-    if (const auto mac = parse_mac_address(reservation.mac_address); mac && subject.is_good(mac_pointer)) {
-      const auto [first, is_new] = macs.emplace(*mac, i);
-      if (!is_new)
-        subject.error(code::duplicate_name, mac_pointer,
-                      "reservation " + std::to_string(first->second) + " is for this MAC address");
-    }
-    const auto address = parse_ipv4(reservation.address);
-    if (!address || !subject.is_good(address_pointer)) continue;
-    if (plan != nullptr && plan->cidr && !check_inside(subject, *plan->cidr, *address, address_pointer)) continue;
-    const auto [first, is_new] = addresses.emplace(*address, i);
-    if (!is_new) {
-      subject.error(code::addresses_collide, address_pointer,
-                    "reservation " + std::to_string(first->second) + " has this address");
-    } else if (plan != nullptr) {
-      const auto owned = std::ranges::find(plan->owned, *address, &OwnedAddress::address);
-      if (owned != plan->owned.end())
-        subject.error(code::addresses_collide, address_pointer, "this is also " + owned->owner + " of the target");
-    }
-  }
-}
-
-/// The network that already selects a view of the target.
-template <class Server>
-std::optional<Cidr> own_view(const Target<Server>& target) {
-  if (target.infra != nullptr && target.infra->plan.cidr) return Cidr(*target.infra->plan.cidr);
+/// The networks that already select a view of the target: those of an Infra's link, or that of a DNSServer.
+std::vector<Cidr> own_view(const Target<DNSServer>& target, const std::vector<Examined<DHCPPolicy>>& dhcp_policies) {
+  std::vector<Cidr> networks;
   if (target.server != nullptr && target.server->value.secondary_network_cidr)
-    return parse_cidr(*target.server->value.secondary_network_cidr);
-  return {};
+    if (const auto cidr = parse_cidr(*target.server->value.secondary_network_cidr)) networks.push_back(*cidr);
+  if (target.infra == nullptr) return networks;
+  if (target.infra->plan.cidr) networks.emplace_back(*target.infra->plan.cidr);
+  const ObjectMeta& infra = target.infra->value.metadata;
+  for (const Examined<DHCPPolicy>& policy : dhcp_policies) {
+    if (policy.value.target.kind != "Infra" || policy.value.target.name != infra.name ||
+        policy.value.metadata.namespace_ != infra.namespace_)
+      continue;
+    for (const DHCPPolicy::Subnet& subnet : policy.value.subnets)
+      if (const auto cidr = parse_cidr(subnet.cidr)) networks.push_back(*cidr);
+  }
+  return networks;
 }
 
 /// A zone whose upstream is the server itself.
@@ -145,11 +125,11 @@ void check_zone_upstreams(Examined<DNSPolicy>& policy, const Target<DNSServer>& 
     }
 }
 
-void check_views(Examined<DNSPolicy>& policy, const std::optional<Cidr>& own) {
+void check_views(Examined<DNSPolicy>& policy, const std::vector<Cidr>& own) {
   Subject& subject = policy.subject;
   std::map<std::string, std::string> names{{"vlan", "a view of ours"}, {"pod", "a view of ours"}};
   std::map<Cidr, std::string> prefixes;
-  if (own) prefixes.emplace(*own, "the network of the target");
+  for (const Cidr& network : own) prefixes.emplace(network, "the network of the target");
   for (std::size_t i = 0; i < policy.value.views.size(); ++i) {
     const DNSPolicy::ExtraView& view = policy.value.views[i];
     if (const std::string pointer = at("views", i, "name"); subject.is_good(pointer)) {
@@ -261,17 +241,21 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
   TargetFinder<DHCPPolicy, DHCPServer> dhcp(targets.infras, targets.dhcp_servers, "DHCPServer", set_is_complete);
   for (Examined<DHCPPolicy>& policy : policies.dhcp) {
     const auto target = dhcp.find(policy);
-    check_options(policy.subject, policy.value.options);
+    check_options(policy.subject, "/spec/options", policy.value.options);
     check_ipv6(policy.subject, policy.value);
-    check_reservations(policy, target.infra != nullptr    ? &target.infra->plan
-                               : target.server != nullptr ? &target.server->plan
-                                                          : nullptr);
+    auto given = check_pools(policy, target.infra != nullptr    ? &target.infra->plan
+                                     : target.server != nullptr ? &target.server->plan
+                                                                : nullptr);
+    if (target.infra == nullptr || !target.infra->plan.range) continue;  // nothing is given out
+    const auto infra = static_cast<std::size_t>(target.infra - targets.infras.data());
+    targets.infras[infra].plan.given = std::move(given);
   }
+  check_policy_subnets(policies.dhcp, targets);
   check_ipv6_networks(policies.dhcp);
   TargetFinder<DNSPolicy, DNSServer> dns(targets.infras, targets.dns_servers, "DNSServer", set_is_complete);
   for (Examined<DNSPolicy>& policy : policies.dns) {
     const auto target = dns.find(policy);
-    check_views(policy, own_view(target));
+    check_views(policy, own_view(target, policies.dhcp));
     check_zone_upstreams(policy, target);
     check_dns_conduct(policy.subject, policy.value);
     check_records(policy.subject, "/spec/records", policy.value.records, policy.value.record_ttl);

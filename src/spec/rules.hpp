@@ -38,8 +38,12 @@ void check_dhcp_server(Examined<DHCPServer>& server);
 void check_dns_server(Examined<DNSServer>& server);
 void check_proxy_server(Examined<ProxyServer>& server);
 
-/// `/spec/options` of a DHCPServer or a DHCPPolicy: each code once, and each value as its code has it.
-void check_options(Subject& subject, const std::vector<DhcpOption>& options);
+/// A list of options, `list` being the pointer to it: each code once, and each value as its code has it.
+void check_options(Subject& subject, const std::string& list, const std::vector<DhcpOption>& options);
+
+/// Exclusions, pools, subnets and client classes of a DHCPPolicy against each other and the target, whose plan is
+/// nullptr where there is none; and reservations against all that. Returns what the policy adds to that plan.
+[[nodiscard]] std::vector<TakenRange> check_pools(Examined<DHCPPolicy>& policy, const NetworkPlan* target);
 
 /// `/spec/ipv6` and `/spec/routerAdvertisement` of a DHCPPolicy; and the networks of all of them against one another.
 void check_ipv6(Subject& subject, const DHCPPolicy& policy);
@@ -76,6 +80,8 @@ struct PolicyTargets {
   std::vector<Examined<DNSServer>>& dns_servers;
   std::vector<Examined<ProxyServer>>& proxy_servers;
 };
+/// Networks of `/spec/subnets` against all others that the set serves.
+void check_policy_subnets(std::vector<Examined<DHCPPolicy>>& policies, const PolicyTargets& targets);
 /// `set_is_complete` is false when a file, or an object in one, could not be read: that may be the target that is not
 /// there.
 void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_is_complete);

@@ -100,7 +100,7 @@ void check_server_address(Subject& subject, const std::string& server_ip) {
 void check_dhcp_server(Examined<DHCPServer>& examined) {
   Subject& subject = examined.subject;
   const DHCPServer& server = examined.value;
-  check_options(subject, server.options);
+  check_options(subject, "/spec/options", server.options);
   if (!subject.is_good(kNetwork)) return;
   const auto cidr = subject.is_good(kNetwork + "/cidr") ? parse_ipv4_cidr(server.cidr) : std::nullopt;
   std::vector<OwnedAddress> owned;

@@ -102,6 +102,17 @@ class Validator {
 
 }  // namespace
 
+std::vector<Ipv4Cidr> ValidInfra::networks() const {
+  std::vector<Ipv4Cidr> all{cidr};
+  for (const ValidDhcpPolicy::Subnet& subnet : dhcp_policy.subnets) all.push_back(subnet.cidr);
+  return all;
+}
+
+bool ValidInfra::is_on_link(const IpAddress& address) const {
+  return address.is_v4() &&
+         std::ranges::any_of(networks(), [&](const Ipv4Cidr& network) { return network.contains(address.v4()); });
+}
+
 Result<ValidSet, Diagnostics> validate(const SpecSet& set, std::span<const RecordText> records) {
   Diagnostics problems = set.problems;
   RecordFiles record_files(records, problems);

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "dhcp/lease_file_reader.hpp"
+#include "dhcp/lease_import.hpp"
 #include "stack/stack_impl.hpp"
 #include "stack/to_json.hpp"
 
@@ -44,6 +46,7 @@ Json status(Stack::Impl& stack) {
                {"troubles", stack.troubles()},
                {"reloads", stack.reloads},
                {"reloadsRefused", stack.reloads_refused}};
+  if (stack.dhcp) body["dhcp"] = {{"subnets", subnets_to_json(stack.dhcp->stats())}};
   body["warnings"] = to_json(stack.warnings);
   if (stack.last_reload) body["lastReload"] = to_json(*stack.last_reload);
   return body;
@@ -137,6 +140,11 @@ void reserve(Stack::Impl& stack, const HttpRequest& request, HttpReply reply) {
   if (const std::string duid = parameter("duid"); !duid.empty()) {
     wanted.duid = dhcp6::parse_duid(duid);
     if (!wanted.duid) return reply(problem(400, "duid: not a DUID"));
+  }
+  if (const std::string id = parameter("clientId"); !id.empty()) {
+    auto bytes = dhcp::parse_hex_bytes(id, dhcp::kMaxStoredClientIdBytes);
+    if (!bytes) return reply(problem(400, "clientId: hexadecimal bytes between colons are needed"));
+    wanted.client_id = *std::move(bytes);
   }
   stack.reserve_address(wanted, answer("reserved"));
 }

@@ -229,7 +229,8 @@ void add_subnets(const Inputs& in, const dhcp::Config& dhcp, bool has_reverse, L
   for (const dhcp::Subnet& subnet : dhcp.subnets) {
     if (!is_wanted(subnet.name)) continue;
     add_network(subnet.cidr);
-    for (const dhcp::Reservation& r : subnet.reservations) reserve(r.host_name, r.mac.to_string());
+    for (const dhcp::Reservation& r : subnet.reservations)
+      reserve(r.host_name, r.mac ? r.mac->to_string() : owner_by_client_id(r.client_id));
   }
   for (const dhcp6::Subnet& subnet : dhcp.subnets6) {
     if (!is_wanted(subnet.name)) continue;
@@ -237,7 +238,7 @@ void add_subnets(const Inputs& in, const dhcp::Config& dhcp, bool has_reverse, L
     for (const dhcp6::Reservation& r : subnet.reservations) {
       if (r.mac) reserve(r.host_name, r.mac->to_string());
       if (!r.duid) continue;
-      reserve(r.host_name, "duid " + r.duid->to_string());
+      reserve(r.host_name, owner_by_duid(*r.duid));
       // Its IPv4 leases are known by the hardware address alone.
       if (const auto mac = r.duid->link_layer()) reserve(r.host_name, mac->to_string());
     }
@@ -277,6 +278,14 @@ void add_lease_zones(ZoneSet& zones, const std::optional<LeaseZone>& leases) {
   for (const dns::Name& network : leases->reverse) zones.add_zone(network);
 }
 
+/// The subnets of an Infra's link. Its own name is there in any case: DHCPv6 has that too.
+std::vector<std::string> subnets_of(const dhcp::Config& dhcp, const std::string& owner) {
+  std::vector<std::string> names{owner};
+  for (const dhcp::Subnet& subnet : dhcp.subnets)
+    if (subnet.shared_network == owner && subnet.name != owner) names.push_back(subnet.name);
+  return names;
+}
+
 /// The subnets that the clients of a DNSServer have their leases from.
 std::vector<std::string> subnets_inside(const dhcp::Config& dhcp, const std::optional<Cidr>& network) {
   std::vector<std::string> names;
@@ -310,7 +319,9 @@ dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, const std::
   else if (proxy && !infra.clusters.empty())  // once the clients of every cluster are known
     for (const std::string_view name : kKubernetesNames) zones.reserve(std::string(name));
   for (const auto& entry : infra.dns_policy.entries) zones.add_address(entry.hostname, entry.address);
-  return {"vlan", {infra.cidr}, vlan_zones(zones, infra.dns_policy, leases, infra.metadata, problems)};
+  const std::vector<Ipv4Cidr> clients = infra.networks();
+  return {
+      "vlan", {clients.begin(), clients.end()}, vlan_zones(zones, infra.dns_policy, leases, infra.metadata, problems)};
 }
 
 DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, StackConfig& out, Diagnostics& problems) {
@@ -321,7 +332,8 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   server.config.listeners = listeners(infra.dns->server_ip, 53, in.surroundings);
   std::vector<std::string> domains;
   for (const spec::ValidCluster& cluster : infra.clusters) domains.push_back(cluster.domain);
-  server.lease_zone = lease_zone(in, out, infra.dns_policy, {infra.metadata.key()}, domains, infra.metadata, problems);
+  server.lease_zone = lease_zone(in, out, infra.dns_policy, subnets_of(out.dhcp, infra.metadata.key()), domains,
+                                 infra.metadata, problems);
   server.config.views.push_back(vlan_view(in, infra, server.lease_zone, problems));
   for (std::size_t i = 0; i < infra.dns_policy.views.size(); ++i) {
     const std::optional<Ipv4>& proxy = infra.dns_policy.views[i].proxy_address;
@@ -402,6 +414,17 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, c
   return server;
 }
 
+/// Clients that ask are told the names that they have in our DNS.
+void tell_names(const std::optional<LeaseZone>& leases, dhcp::Config& dhcp) {
+  if (!leases) return;
+  std::string domain = leases->domain.to_string();
+  const bool is_plain = domain.find('\\') == std::string::npos;  // DHCP's texts have no way to say the others
+  if (!is_plain || !domain.ends_with('.')) return;
+  domain.pop_back();
+  for (dhcp::Subnet& subnet : dhcp.subnets)
+    if (std::ranges::find(leases->subnets, subnet.name) != leases->subnets.end()) subnet.names_domain = domain;
+}
+
 }  // namespace
 
 void dns_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
@@ -409,6 +432,7 @@ void dns_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
     if (infra.dns) out.dns.push_back(infra_dns(in, infra, out, problems));
   for (const spec::ValidDnsServer& server : in.set.dns_servers)
     out.dns.push_back(single_dns(in, server, out, problems));
+  for (const DnsServerConfig& server : out.dns) tell_names(server.lease_zone, out.dhcp);
 }
 
 }  // namespace hcpnet::derive

@@ -2,9 +2,12 @@
 #include "stack/lease_names.hpp"
 
 #include <algorithm>
+#include <hcpnet/dhcp/options.hpp>
 #include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "dhcp/lease_file_reader.hpp"
 
 namespace hcpnet {
 namespace {
@@ -73,6 +76,14 @@ std::vector<dns::Name> reverse_zones(const Cidr& network) {
   return zones;
 }
 
+std::string owner_by_duid(const dhcp6::Duid& duid) {
+  return "duid " + duid.to_string();
+}
+
+std::string owner_by_client_id(std::string_view client_id) {
+  return "client-id " + dhcp::hex_bytes(client_id);
+}
+
 LeaseNames::LeaseNames(LeaseZone zone, const dns::Config& base) : zone_(std::move(zone)) {
   const auto view = std::ranges::find(base.views, zone_.view, &dns::View::name);
   if (view == base.views.end()) return;
@@ -92,7 +103,7 @@ LeaseNames::LeaseNames(LeaseZone zone, const dns::Config& base) : zone_(std::mov
 LeaseNames::Claim LeaseNames::claim_of(const dhcp::Lease& lease) {
   return {lease.address,
           lease.mac.to_string(),
-          {},
+          owner_by_client_id(lease.client_id.empty() ? dhcp::make_client_id(lease.mac) : lease.client_id),
           lease.host_name,
           lease.subnet,
           lease.started,
@@ -101,7 +112,7 @@ LeaseNames::Claim LeaseNames::claim_of(const dhcp::Lease& lease) {
 
 LeaseNames::Claim LeaseNames::claim_of(const dhcp6::Lease& lease) {
   const dhcp6::Client& client = lease.client;
-  const std::string duid = "duid " + client.duid.to_string();
+  const std::string duid = owner_by_duid(client.duid);
   return {lease.address, client.mac ? client.mac->to_string() : duid, duid, lease.host_name, lease.subnet,
           lease.started, lease.state == dhcp::LeaseState::bound};
 }
@@ -159,7 +170,7 @@ bool LeaseNames::is_free_for(const std::string& label, const Claim& claim) const
   const auto fixed = fixed_.find(zone_.domain);
   if (fixed == fixed_.end() || fixed->second.owners.contains(name_of(label, zone_.domain))) return false;
   if (const auto owners = zone_.reserved.find(label); owners != zone_.reserved.end())
-    if (!owners->second.contains(claim.client) && !owners->second.contains(claim.duid)) return false;
+    if (!owners->second.contains(claim.client) && !owners->second.contains(claim.identifier)) return false;
   const auto holder = names_.find(label);
   return holder == names_.end() || holder->second.client == claim.client;
 }

@@ -42,8 +42,8 @@ class LeaseNames {
  private:
   struct Claim {
     IpAddress address;
-    std::string client;  ///< by its hardware address where that is known
-    std::string duid;    ///< "duid " and the DUID; empty for IPv4
+    std::string client;      ///< by its hardware address where that is known
+    std::string identifier;  ///< DUID, or client identifier (one that sends none has that of its hardware address)
     std::string host_name, subnet;
     std::chrono::sys_seconds started;
     bool is_bound = false;
@@ -72,6 +72,10 @@ class LeaseNames {
   std::unordered_map<IpAddress, std::string> labels_;
   std::uint64_t refused_ = 0;
 };
+
+/// Who a client without a hardware address is, in LeaseZone::reserved.
+[[nodiscard]] std::string owner_by_duid(const dhcp6::Duid& duid);
+[[nodiscard]] std::string owner_by_client_id(std::string_view client_id);
 
 /// The zones of reverse names that make up a network: as many as it takes to end at a whole label, 128 at most for IPv4
 /// and 8 for IPv6.

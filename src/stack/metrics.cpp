@@ -9,19 +9,30 @@ void add_dhcp(Page& page, const dhcp::ServerStats& stats) {
   page.counter("hcpnet_dhcp_received_total", "DHCP messages received, by type.", by("type", stats.received));
   page.counter("hcpnet_dhcp_sent_total", "DHCP messages sent, by type.", by("type", stats.sent));
   page.counter("hcpnet_dhcp_dropped_total", "DHCP messages dropped, by reason.", by("reason", stats.dropped));
+  page.counter("hcpnet_dhcp_probes_total", "Addresses asked for before they were offered, by result.",
+               by("result", stats.probes));
   if (stats.subnets.empty()) return;
   page.counter("hcpnet_dhcp_commits_total", "Group commits of leases that reached the disk.", {{{}, stats.commits}});
   page.counter("hcpnet_dhcp_commit_failures_total", "Group commits of leases that failed.",
                {{{}, stats.commit_failures}});
-  Values sizes, leases;
+  Values sizes, leases, pool_sizes, pool_leases;
   for (const auto& [subnet, s] : stats.subnets) {
     sizes.push_back({{{"subnet", subnet}}, s.pool_size});
     leases.push_back({{{"subnet", subnet}, {"state", "bound"}}, s.bound});
     leases.push_back({{{"subnet", subnet}, {"state", "offered"}}, s.offered});
     leases.push_back({{{"subnet", subnet}, {"state", "declined"}}, s.declined});
+    for (const dhcp::ServerStats::PerPool& p : s.pools) {
+      const std::string pool = p.range.to_string();
+      pool_sizes.push_back({{{"subnet", subnet}, {"pool", pool}}, p.size});
+      pool_leases.push_back({{{"subnet", subnet}, {"pool", pool}, {"state", "bound"}}, p.bound});
+      pool_leases.push_back({{{"subnet", subnet}, {"pool", pool}, {"state", "offered"}}, p.offered});
+      pool_leases.push_back({{{"subnet", subnet}, {"pool", pool}, {"state", "declined"}}, p.declined});
+    }
   }
   page.gauge("hcpnet_dhcp_pool_addresses", "Addresses in the pools of a subnet.", sizes);
   page.gauge("hcpnet_dhcp_leases", "Addresses in use, by subnet and state.", leases);
+  page.gauge("hcpnet_dhcp_pool_size", "Addresses in a pool, without those excluded or reserved.", pool_sizes);
+  page.gauge("hcpnet_dhcp_pool_leases", "Addresses of a pool in use, by state.", pool_leases);
 }
 
 void add_dhcp6(Page& page, const dhcp::ServerStats::V6& stats) {

@@ -438,7 +438,7 @@ proxy::SourceClusters workers_of(const Inputs& in, const spec::ValidInfra& infra
     const auto addresses = in.observed.namespace_workers.find(cluster.control_plane_namespace);
     if (addresses == in.observed.namespace_workers.end()) continue;
     for (const IpAddress& address : addresses->second)
-      if (is_worker_address(infra, address)) workers.emplace(address, cluster.hosted_cluster);
+      if (infra.is_on_link(address)) workers.emplace(address, cluster.hosted_cluster);
   }
   return workers;
 }

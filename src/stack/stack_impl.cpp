@@ -112,7 +112,8 @@ void Stack::Impl::start_dhcp(dhcp::Config config) {
   auto started = std::make_unique<dhcp::Server>(io.get_executor(), std::move(server));
   started->start(std::move(config));
   dhcp = std::move(started);
-  for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
+  if (!mac_clusters_.empty())
+    for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
   // After a handover that came to nothing: DNS has gone on.
   for (NamedDns& d : dns) {
     if (!d.lease_names) continue;

@@ -294,7 +294,8 @@ void Stack::Impl::commit(Prepared next) {
   lease_clusters_.clear();
   if (dhcp) {
     dhcp->commit(std::move(config.dhcp));
-    for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
+    if (!mac_clusters_.empty())
+      for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
   }
   push_source_clusters();
 }

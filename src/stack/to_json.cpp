@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stack/to_json.hpp"
 
+#include <cmath>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <nlohmann/json.hpp>
 
 #include "dhcp/lease_file_reader.hpp"
+#include "dhcp/lease_import.hpp"
 #include "timestamp.hpp"
 
 namespace hcpnet {
 namespace {
 
 using Json = nlohmann::json;
+
+/// 0 to 1, four digits behind the point: what is not free of `size` addresses.
+double utilization(std::uint64_t used, std::uint64_t size) {
+  if (size == 0) return 1;
+  constexpr double kDigits = 10'000;
+  return std::round(static_cast<double>(used) / static_cast<double>(size) * kDigits) / kDigits;
+}
 
 }  // namespace
 
@@ -64,10 +73,37 @@ Json to_json(const dhcp::EndedLease& ended) {
   return ended.lease ? to_json(*ended.lease) : to_json(ended.lease6.value());
 }
 
+Json subnets_to_json(const dhcp::ServerStats& stats) {
+  Json all = Json::array();
+  for (const auto& [name, subnet] : stats.subnets) {
+    Json pools = Json::array();
+    std::uint64_t used_in_pools = 0;
+    for (const dhcp::ServerStats::PerPool& pool : subnet.pools) {
+      const std::uint64_t used = pool.bound + pool.offered + pool.declined;
+      used_in_pools += used;
+      pools.push_back({{"pool", pool.range.to_string()},
+                       {"size", pool.size},
+                       {"bound", pool.bound},
+                       {"offered", pool.offered},
+                       {"declined", pool.declined},
+                       {"utilization", utilization(used, pool.size)}});
+    }
+    all.push_back({{"subnet", name},
+                   {"poolSize", subnet.pool_size},
+                   {"bound", subnet.bound},
+                   {"offered", subnet.offered},
+                   {"declined", subnet.declined},
+                   {"utilization", utilization(used_in_pools, subnet.pool_size)},
+                   {"pools", std::move(pools)}});
+  }
+  return all;
+}
+
 Json to_json(const dhcp::KeptAddress& kept) {
   return {{"address", kept.address.to_string()},
           {"mac", kept.mac ? kept.mac->to_string() : ""},
           {"duid", kept.duid ? kept.duid->to_string() : ""},
+          {"clientId", dhcp::hex_bytes(kept.client_id)},
           {"hostName", printable(kept.host_name)},
           {"subnet", kept.subnet},
           {"byHand", kept.is_by_hand}};
@@ -82,13 +118,14 @@ Json to_json(const LeaseFeed::Event& event) {
 }
 
 bool is_lease_of(const dhcp::Lease& lease, const std::string& key) {
-  if (const auto address = parse_ip_address(key)) return *address == IpAddress(lease.address);
-  if (const auto mac = parse_mac_address(key)) return *mac == lease.mac;
+  if (parse_ip_address(key) == IpAddress(lease.address) || parse_mac_address(key) == lease.mac) return true;
+  const auto id = dhcp::parse_hex_bytes(key, dhcp::kMaxStoredClientIdBytes);
+  if (id && !id->empty() && *id == lease.client_id) return true;
   return !key.empty() && key == lease.host_name;
 }
 
 bool is_lease_of(const dhcp6::Lease& lease, const std::string& key) {
-  if (const auto address = parse_ip_address(key)) return *address == IpAddress(lease.address);
+  if (parse_ip_address(key) == IpAddress(lease.address)) return true;
   const auto mac = parse_mac_address(key);
   if (mac && lease.client.mac == mac) return true;
   const auto duid = dhcp6::parse_duid(key);

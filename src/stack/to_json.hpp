@@ -14,8 +14,10 @@ namespace hcpnet {
 [[nodiscard]] nlohmann::json to_json(const dhcp::LeaseImport& outcome);
 [[nodiscard]] nlohmann::json to_json(const dhcp::EndedLease& ended);
 [[nodiscard]] nlohmann::json to_json(const dhcp::KeptAddress& kept);
+/// How full the subnets of DHCPv4 and their pools are.
+[[nodiscard]] nlohmann::json subnets_to_json(const dhcp::ServerStats& stats);
 [[nodiscard]] nlohmann::json to_json(const LeaseFeed::Event& event);
-/// Whether `key` is the lease's address, its client's MAC or DUID, or its host name.
+/// Whether `key` is the lease's address, its client's MAC address, client identifier or DUID, or its host name.
 [[nodiscard]] bool is_lease_of(const dhcp::Lease& lease, const std::string& key);
 [[nodiscard]] bool is_lease_of(const dhcp6::Lease& lease, const std::string& key);
 [[nodiscard]] nlohmann::json to_json(const RouteExplanation& answer);

@@ -10,7 +10,9 @@ command_program=$2
 run="hcpnet6-$$"
 state=$(mktemp -d)
 server_pid=
+client_pid=
 failures=0
+networkd=/usr/lib/systemd/systemd-networkd
 
 skip() {
   echo "skipped: $1"
@@ -27,6 +29,7 @@ expect() { # WHAT EXPECTED FOUND
 }
 
 clean_up() {
+  stop_client
   stop_server KILL
   for namespace in $(ip netns list | awk -v run="$run" 'index($1, run) == 1 { print $1 }'); do
     # shellcheck disable=SC2046 # one id per word
@@ -88,6 +91,13 @@ stop_server() { # SIGNAL
   kill "-$1" "$server_pid" 2>/dev/null
   wait "$server_pid" 2>/dev/null
   server_pid=
+}
+
+stop_client() {
+  [ -n "$client_pid" ] || return 0
+  kill -TERM "$client_pid" 2>/dev/null
+  wait "$client_pid" 2>/dev/null
+  client_pid=
 }
 
 wait_for_event() { # TEXT
@@ -189,6 +199,29 @@ SPEC
   expect "hcpnet leases list shows it" 1 "$(in_namespace server "$command_program" leases list --state-dir "$state/up" | grep -c '^2001:db8:100::1:0 ')"
 }
 
+# As a VM comes with it: the flag of the router advertisement tells it to ask for an address. Without a service manager;
+# where /sys can't be written it takes itself to be in a container, and waits for nobody.
+test_networkd() {
+  printf '[Match]\nName=eth0\n[Network]\nIPv6AcceptRA=yes\n' >"$state/eth0.network"
+  # shellcheck disable=SC2016 # expanded inside
+  in_namespace networkd unshare -m sh -c 'mount -o remount,ro /sys && mount -t tmpfs none /run &&
+    mkdir -p /run/systemd/network /run/systemd/netif/links /run/systemd/netif/leases /run/systemd/netif/lldp &&
+    cp "$1" /run/systemd/network/ && chown -R systemd-network: /run/systemd/netif && exec "$2"' sh "$state/eth0.network" "$networkd" \
+    >"$state/client.log" 2>&1 &
+  client_pid=$!
+  local addresses=
+  for _ in $(seq 400); do
+    addresses=$(ip -n "$run-networkd" -6 -o address show dev eth0 scope global | awk '{ print $4 }')
+    [ -z "$addresses" ] || break
+    read -rt 0.05 <> <(:)
+  done
+  expect "systemd-networkd: an address by DHCPv6, and no other" 2001:db8:100::1:1/128 "$addresses"
+  expect "systemd-networkd: it is in the list of leases" 1 \
+    "$(in_namespace server "$command_program" leases list --state-dir "$state/up" | grep -c '^2001:db8:100::1:1 *02:00:00:00:06:05 *bound')"
+  expect "systemd-networkd: no default route" 0 "$(ip -n "$run-networkd" -6 route show | grep -c '^default')"
+  stop_client
+}
+
 # No address may have been bound to two clients, unless it was released or expired in between.
 check_duplicates() {
   local duplicates
@@ -198,7 +231,7 @@ check_duplicates() {
 }
 
 [ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
-for program in ip unshare dhclient dhcpcd perfdhcp rdisc6; do
+for program in ip unshare dhclient dhcpcd perfdhcp rdisc6 "$networkd"; do
   command -v "$program" >/dev/null || skip "needs $program"
 done
 trap clean_up EXIT
@@ -221,6 +254,7 @@ make_client dhclient 02:00:00:00:06:01
 make_client dhcpcd 02:00:00:00:06:02
 make_client perf 02:00:00:00:06:03
 make_client kernel 02:00:00:00:06:04
+make_client networkd 02:00:00:00:06:05
 # perfdhcp sends from a global address, and names it as the link when it plays a relay; so the server needs the route back.
 ip -n "$run-perf" address add 2001:db8:100::2/64 dev eth0 nodad
 ip -n "$run-server" address add 2001:db8:100::1/64 dev net1 nodad
@@ -232,4 +266,5 @@ test_dhcpcd
 test_perfdhcp
 check_duplicates
 test_router_advertisement
-[ "$failures" = 0 ]
+test_networkd
+[ "$failures" = 0 ] || { cat "$state/server.err" "$state/client.log"; exit 1; }

@@ -148,6 +148,9 @@ def test_an_address_is_kept_for_a_client(vlan: Vlan) -> None:
                 stack.reserve_address(refused, mac="02:00:00:00:00:09")
         with pytest.raises(ValueError, match="DUID"):
             stack.reserve_address("127.81.1.108", duid="x")
+        by_id = stack.reserve_address("127.81.1.108", client_id=b"\xff\x00\x01")
+        assert (by_id.mac, by_id.client_id, kept.client_id) == (None, b"\xff\x00\x01", b"")
+        assert stack.unreserve_address("127.81.1.108").client_id == b"\xff\x00\x01"
     with dhcp.StoppedServer(vlan.folder / "leases.db", files=[vlan.file]) as stopped:
         assert [str(kept.address) for kept in stopped.reservations()] == ["127.81.1.107"]
         stopped.unreserve("127.81.1.107")

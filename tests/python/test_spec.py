@@ -29,6 +29,38 @@ def test_shows_a_set_as_it_will_be_served() -> None:
     assert (valid.dhcp_servers, valid.dns_servers, valid.proxy_servers) == ([], [], [])
 
 
+POLICY = """
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DHCPPolicy
+metadata: {name: p, namespace: hcp}
+spec:
+  targetRef: {kind: Infra, name: vlan}
+  identity: clientID
+  reservations: [{clientID: "hex:01525400000001", address: 127.81.1.111}]
+  exclusions: [{rangeStart: 127.81.1.110}]
+  pools: [{rangeStart: 127.81.1.10, rangeEnd: 127.81.1.19, clientClasses: [pxe]}]
+  subnets: [{cidr: 127.82.0.0/24, gateway: 127.82.0.1, pools: [{rangeStart: 127.82.0.10, rangeEnd: 127.82.0.19}]}]
+  clientClasses: [{name: pxe, match: {vendorClasses: [PXEClient], architectures: [7]}}]
+"""
+
+
+def test_shows_pools_and_subnets_of_a_policy() -> None:
+    policy = check({"set.yaml": SPEC.format(cluster="blue") + POLICY}).infras[0].dhcp_policy
+    assert policy.authoritative
+    assert policy.identity == "clientID"
+    assert [str(excluded) for excluded in policy.exclusions] == ["127.81.1.110-127.81.1.110"]
+    (pool,) = policy.pools
+    assert (str(pool.range), pool.client_classes) == ("127.81.1.10-127.81.1.19", ["pxe"])
+    (subnet,) = policy.subnets
+    assert (subnet.cidr, subnet.gateway) == (IPv4Network("127.82.0.0/24"), IPv4Address("127.82.0.1"))
+    assert subnet.server_ip is None
+    assert [str(pool.range) for pool in subnet.pools] == ["127.82.0.10-127.82.0.19"]
+    assert policy.client_classes == ["pxe"]
+    plain = check({"set.yaml": SPEC.format(cluster="blue")}).infras[0].dhcp_policy
+    assert (plain.pools, plain.subnets, plain.exclusions, plain.identity) == ([], [], [], "mac")
+
+
 def test_names_and_texts_are_text() -> None:
     for texts in ({"a": 1}, {1: "a"}, {"a": b"a"}, {"a": None}):
         with pytest.raises(TypeError, match="are str, not"):

@@ -32,7 +32,9 @@ void bind_lease(py::module_& m) {
           "bytes: option 61; empty when none was sent.")
       .def_property_readonly(
           "host_name", [](const Lease& l) { return peer_text(l.host_name); }, "str: option 12; empty when unknown.")
-      .def_readonly("subnet", &Lease::subnet, "str: the Infra or DHCPServer, \"namespace/name\".")
+      .def_readonly(
+          "subnet", &Lease::subnet,
+          "str: the Infra or DHCPServer, \"namespace/name\"; a further subnet of its link has its network after that.")
       .def_readonly("state", &Lease::state, "LeaseState.")
       .def_property_readonly(
           "started", [](const Lease& l) { return utc(l.started); }, "datetime.datetime: UTC.")
@@ -43,6 +45,7 @@ void bind_lease(py::module_& m) {
       .value("released", LeaseEventKind::released)
       .value("expired", LeaseEventKind::expired)
       .value("declined", LeaseEventKind::declined)
+      .value("conflict", LeaseEventKind::conflict)
       .finalize();
   py::class_<LeaseEvent>(m, "LeaseEvent", "A change of a lease, after it is on disk.")
       .def_readonly("kind", &LeaseEvent::kind, "LeaseEventKind.")
@@ -54,11 +57,19 @@ void bind_lease(py::module_& m) {
 void bind_dhcp(py::module_& parent) {
   py::module_ m = parent.def_submodule("dhcp", "Leases and counters of DHCP.");
   bind_lease(m);
-  py::class_<ServerStats::PerSubnet>(m, "SubnetStats", "Gauges of one network.")
+  py::class_<ServerStats::PerPool>(m, "PoolStats", "Gauges of one pool.")
+      .def_readonly("range", &ServerStats::PerPool::range, "spec.Ipv4Range: as configured.")
+      .def_readonly("size", &ServerStats::PerPool::size, "int: addresses to give; none that is excluded or reserved.")
+      .def_readonly("bound", &ServerStats::PerPool::bound, "int.")
+      .def_readonly("offered", &ServerStats::PerPool::offered, "int.")
+      .def_readonly("declined", &ServerStats::PerPool::declined, "int.");
+  py::class_<ServerStats::PerSubnet>(m, "SubnetStats",
+                                     "Gauges of one network, of reservations and leases outside its pools as well.")
       .def_readonly("pool_size", &ServerStats::PerSubnet::pool_size, "int: addresses to give.")
       .def_readonly("bound", &ServerStats::PerSubnet::bound, "int.")
       .def_readonly("offered", &ServerStats::PerSubnet::offered, "int.")
-      .def_readonly("declined", &ServerStats::PerSubnet::declined, "int.");
+      .def_readonly("declined", &ServerStats::PerSubnet::declined, "int.")
+      .def_readonly("pools", &ServerStats::PerSubnet::pools, "list[PoolStats]: of DHCPv4, as configured.");
   py::class_<ServerStats::V6>(m, "ServerStats6", "Those of DHCPv6.")
       .def_readonly("received", &ServerStats::V6::received, "dict[str, int]: by message type, such as \"SOLICIT\".")
       .def_readonly("sent", &ServerStats::V6::sent, "dict[str, int]: by message type.")
@@ -68,9 +79,13 @@ void bind_dhcp(py::module_& parent) {
       .def_readonly("received", &ServerStats::received, "dict[str, int]: by message type, such as \"DISCOVER\".")
       .def_readonly("sent", &ServerStats::sent, "dict[str, int]: by message type.")
       .def_readonly("dropped", &ServerStats::dropped, "dict[str, int]: by reason.")
+      .def_readonly("probes", &ServerStats::probes,
+                    "dict[str, int]: of addresses before they were offered: \"unanswered\", \"answered\".")
       .def_readonly("commits", &ServerStats::commits, "int: group commits that reached the disk.")
       .def_readonly("commit_failures", &ServerStats::commit_failures, "int.")
-      .def_readonly("subnets", &ServerStats::subnets, "dict[str, SubnetStats]: by Infra or DHCPServer.")
+      .def_readonly(
+          "subnets", &ServerStats::subnets,
+          "dict[str, SubnetStats]: by Infra or DHCPServer; a further subnet of its link has its network after that.")
       .def_readonly("v6", &ServerStats::v6, "ServerStats6.");
 }
 

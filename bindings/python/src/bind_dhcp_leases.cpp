@@ -15,6 +15,7 @@
 #include "errors.hpp"
 #include "interpreter_end.hpp"
 #include "lease_arguments.hpp"
+#include "text.hpp"
 
 namespace py = pybind11;
 
@@ -106,6 +107,9 @@ Returns:
       .def_property_readonly(
           "duid", [](const KeptAddress& k) { return k.duid ? std::optional(k.duid->to_string()) : std::nullopt; },
           "str | None: of the client, for an IPv6 address.")
+      .def_property_readonly(
+          "client_id", [](const KeptAddress& k) { return raw_bytes(k.client_id); },
+          "bytes: option 61 of the client, for an IPv4 address; empty where it is known otherwise.")
       .def_readonly("host_name", &KeptAddress::host_name, "str: may be empty.")
       .def_readonly("subnet", &KeptAddress::subnet, "str: the Infra or DHCPServer, \"namespace/name\".")
       .def_readonly("is_by_hand", &KeptAddress::is_by_hand, "bool: not of the files.");
@@ -246,12 +250,12 @@ Raises:
       .def(
           "reserve",
           [](StoppedServerOwner& s, const IpAddress& address, std::optional<MacAddress> mac,
-             const std::optional<std::string>& duid, std::string host_name) {
-            const KeptAddress wanted = kept_address(address, mac, duid, std::move(host_name));
+             const std::optional<py::bytes>& client_id, const std::optional<std::string>& duid, std::string host_name) {
+            const KeptAddress wanted = kept_address(address, mac, client_id, duid, std::move(host_name));
             return s.with([&](StoppedServer& server) { return server.reserve(wanted).value(); });
           },
-          py::arg("address"), py::kw_only(), py::arg("mac") = py::none(), py::arg("duid") = py::none(),
-          py::arg("host_name") = "", kReserveDoc)
+          py::arg("address"), py::kw_only(), py::arg("mac") = py::none(),
+          py::arg("client_id") = py::none(), py::arg("duid") = py::none(), py::arg("host_name") = "", kReserveDoc)
       .def(
           "unreserve",
           [](StoppedServerOwner& s, const IpAddress& address) {

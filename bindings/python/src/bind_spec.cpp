@@ -51,6 +51,37 @@ void bind_components(py::module_& m) {
       .def_readonly("internal_proxy_service", &ValidProxy::internal_proxy_service, "str | None: as written.");
 }
 
+void bind_dhcp_policy(py::module_& m) {
+  py::class_<ValidDhcpPolicy::Pool>(m, "ValidDhcpPool", "Addresses for clients.")
+      .def_readonly("range", &ValidDhcpPolicy::Pool::range, "Ipv4Range.")
+      .def_readonly("client_classes", &ValidDhcpPolicy::Pool::client_classes,
+                    "list[str]: whose clients get an address; empty for every client.");
+  py::class_<ValidDhcpPolicy::Subnet>(m, "ValidDhcpSubnet", "A further subnet on the link.")
+      .def_readonly("cidr", &ValidDhcpPolicy::Subnet::cidr, "IPv4Network.")
+      .def_readonly("gateway", &ValidDhcpPolicy::Subnet::gateway, "IPv4Address | None.")
+      .def_readonly("server_ip", &ValidDhcpPolicy::Subnet::server_ip, "IPv4Address | None: our own in it.")
+      .def_readonly("pools", &ValidDhcpPolicy::Subnet::pools, "list[ValidDhcpPool].");
+  py::class_<ValidDhcpPolicy>(m, "ValidDhcpPolicy", "The DHCPPolicy of a network; the defaults where there is none.")
+      .def_readonly("authoritative", &ValidDhcpPolicy::authoritative, "bool.")
+      .def_property_readonly(
+          "identity",
+          [](const ValidDhcpPolicy& policy) {
+            return policy.client_identity == DHCPPolicy::ClientIdentity::mac ? "mac" : "clientID";
+          },
+          "str: \"mac\" or \"clientID\", by which IPv4 clients are known again.")
+      .def_readonly("exclusions", &ValidDhcpPolicy::exclusions, "list[Ipv4Range]: never given from a pool.")
+      .def_readonly("pools", &ValidDhcpPolicy::pools, "list[ValidDhcpPool]: after the target's own range.")
+      .def_readonly("subnets", &ValidDhcpPolicy::subnets, "list[ValidDhcpSubnet].")
+      .def_property_readonly(
+          "client_classes",
+          [](const ValidDhcpPolicy& policy) {
+            std::vector<std::string> names;
+            for (const DHCPPolicy::ClientClass& one : policy.client_classes) names.push_back(one.name);
+            return names;
+          },
+          "list[str]: their names; the earlier one wins.");
+}
+
 void bind_servers(py::module_& m) {
   py::class_<ValidInfra>(m, "ValidInfra", "A network with everything that serves it.")
       .def_readonly("metadata", &ValidInfra::metadata, "ObjectMeta.")
@@ -59,13 +90,15 @@ void bind_servers(py::module_& m) {
       .def_readonly("dhcp", &ValidInfra::dhcp, "ValidDhcp | None: present and enabled.")
       .def_readonly("dns", &ValidInfra::dns, "ValidDns | None: present and enabled.")
       .def_readonly("proxy", &ValidInfra::proxy, "ValidProxy | None: present and enabled.")
-      .def_readonly("clusters", &ValidInfra::clusters, "list[ValidCluster]: ordered by name.");
+      .def_readonly("clusters", &ValidInfra::clusters, "list[ValidCluster]: ordered by name.")
+      .def_readonly("dhcp_policy", &ValidInfra::dhcp_policy, "ValidDhcpPolicy.");
   py::class_<ValidDhcpServer>(m, "ValidDhcpServer", "A DHCPServer by itself.")
       .def_readonly("metadata", &ValidDhcpServer::metadata, "ObjectMeta.")
       .def_readonly("cidr", &ValidDhcpServer::cidr, "IPv4Network.")
       .def_readonly("gateway", &ValidDhcpServer::gateway, "IPv4Address.")
       .def_readonly("dhcp", &ValidDhcpServer::dhcp, "ValidDhcp.")
-      .def_readonly("dns_servers", &ValidDhcpServer::dns_servers, "list[IPv4Address].");
+      .def_readonly("dns_servers", &ValidDhcpServer::dns_servers, "list[IPv4Address].")
+      .def_readonly("policy", &ValidDhcpServer::policy, "ValidDhcpPolicy.");
   py::class_<ValidDnsServer>(m, "ValidDnsServer", "A DNSServer by itself.")
       .def_readonly("metadata", &ValidDnsServer::metadata, "ObjectMeta.")
       .def_readonly("server_ip", &ValidDnsServer::server_ip, "IPv4Address.")
@@ -82,6 +115,7 @@ void bind_spec(py::module_& parent) {
   py::module_ m = parent.def_submodule("spec", "Reading and checking specs.");
   bind_metadata(m);
   bind_components(m);
+  bind_dhcp_policy(m);
   bind_servers(m);
   py::class_<ValidSet>(m, "ValidSet", "A set of specs that has passed every rule.")
       .def_readonly("infras", &ValidSet::infras, "list[ValidInfra].")

@@ -292,9 +292,9 @@ Raises:
       .def(
           "reserve_address",
           [](StackOwner& s, const IpAddress& address, std::optional<MacAddress> mac,
-             const std::optional<std::string>& duid, std::string host_name) {
+             const std::optional<py::bytes>& client_id, const std::optional<std::string>& duid, std::string host_name) {
             const PythonCall call;
-            const dhcp::KeptAddress wanted = kept_address(address, mac, duid, std::move(host_name));
+            const dhcp::KeptAddress wanted = kept_address(address, mac, client_id, duid, std::move(host_name));
             return s
                 .with([&](Stack& stack) {
                   return wait_for<dhcp::KeptAddress>(
@@ -302,8 +302,8 @@ Raises:
                 })
                 .value();
           },
-          py::arg("address"), py::kw_only(), py::arg("mac") = py::none(), py::arg("duid") = py::none(),
-          py::arg("host_name") = "", kReserveDoc)
+          py::arg("address"), py::kw_only(), py::arg("mac") = py::none(),
+          py::arg("client_id") = py::none(), py::arg("duid") = py::none(), py::arg("host_name") = "", kReserveDoc)
       .def(
           "unreserve_address",
           [](StackOwner& s, const IpAddress& address) {

@@ -18,10 +18,12 @@ inline pybind11::object ended_lease(const dhcp::EndedLease& ended) {
 
 /// Throws ValueError for a DUID that is none.
 inline dhcp::KeptAddress kept_address(const IpAddress& address, std::optional<MacAddress> mac,
+                                      const std::optional<pybind11::bytes>& client_id,
                                       const std::optional<std::string>& duid, std::string host_name) {
   dhcp::KeptAddress wanted;
   wanted.address = address;
   wanted.mac = mac;
+  if (client_id) wanted.client_id = std::string(*client_id);
   wanted.host_name = std::move(host_name);
   if (duid) wanted.duid = dhcp6::parse_duid(*duid);
   if (duid && !wanted.duid) throw pybind11::value_error("'" + *duid + "' is not a DUID");
@@ -35,6 +37,7 @@ Where the two disagree the files win. Whoever has a lease on the address keeps i
 Args:
     address (str | IPv4Address | IPv6Address): the address.
     mac (str | None): the client's hardware address.
+    client_id (bytes | None): instead, for an IPv4 address: its client identifier, option 61.
     duid (str | None): instead, for an IPv6 address: its DUID.
     host_name (str): one label; may be empty.
 Returns:

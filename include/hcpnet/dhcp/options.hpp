@@ -32,10 +32,15 @@ inline constexpr std::uint8_t message_text = 56;
 inline constexpr std::uint8_t max_message_size = 57;
 inline constexpr std::uint8_t renewal_time = 58;
 inline constexpr std::uint8_t rebinding_time = 59;
+inline constexpr std::uint8_t vendor_class = 60;
 inline constexpr std::uint8_t client_id = 61;
-inline constexpr std::uint8_t relay_information = 82;  // RFC 3046
-inline constexpr std::uint8_t domain_search = 119;     // RFC 3397
-inline constexpr std::uint8_t classless_routes = 121;  // RFC 3442
+inline constexpr std::uint8_t user_class = 77;           // RFC 3004
+inline constexpr std::uint8_t client_fqdn = 81;          // RFC 4702
+inline constexpr std::uint8_t relay_information = 82;    // RFC 3046
+inline constexpr std::uint8_t client_architecture = 93;  // RFC 4578
+inline constexpr std::uint8_t subnet_selection = 118;    // RFC 3011
+inline constexpr std::uint8_t domain_search = 119;       // RFC 3397
+inline constexpr std::uint8_t classless_routes = 121;    // RFC 3442
 inline constexpr std::uint8_t end = 255;
 }  // namespace option
 
@@ -88,6 +93,10 @@ class OptionSet {
   std::vector<Entry> entries_;
   std::vector<std::uint8_t> data_;
 };
+
+/// The client identifier (option 61) that a hardware address stands for: its type, 1 for Ethernet, and the address (RFC
+/// 2132 section 9.14).
+[[nodiscard]] std::string make_client_id(const MacAddress& mac);
 
 /// One route of option 121.
 struct ClasslessRoute {

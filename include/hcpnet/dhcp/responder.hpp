@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <hcpnet/bytes.hpp>
@@ -26,6 +27,8 @@ struct ResponderLimits {
       548;  ///< for a client that says nothing: RFC 2131 section 2, 576 bytes with IP and UDP headers
   std::size_t max_client_id_bytes = 512;     ///< a longer option 61 makes the message malformed
   std::size_t max_expired_per_message = 64;  ///< leases that end while one message is handled
+  std::size_t max_rated_clients =
+      16'384;  ///< of a link with a rate limit, counted apart; of two in one place the later one starts afresh
 };
 
 /// Where a reply goes (RFC 2131 section 4.1).
@@ -51,14 +54,26 @@ struct LeaseChange {
   LeaseEvent event;
 };
 
+/// An address to be asked for before it is offered: by an ARP probe (RFC 5227), or where its client is behind a relay
+/// by an ICMP echo request (RFC 792).
+struct AddressProbe {
+  Ipv4 address;
+  MacAddress client;  ///< its own answer to ARP is none
+  Ipv4 source;        ///< our address
+  bool is_relayed = false;
+  std::chrono::milliseconds timeout{};
+  std::string client_id = {};  ///< of the client, option 61
+};
+
 /// What one message led to.
 struct Outcome {
   std::optional<MessageType> type;  ///< of the request, as far as it could be read
   std::string_view dropped;         ///< why there is no reply, a fixed word; empty when all is as it should be
   std::size_t subnet = 0;           ///< index in Config::subnets of the subnet that dealt with it
   std::optional<Reply> reply;
-  std::vector<LeaseChange> changes;  ///< in order; the reply may leave only when all of them are durable
-  std::size_t omitted_options = 0;   ///< did not fit into the reply
+  std::optional<AddressProbe> probe;  ///< the reply may leave only when nobody has answered to it in time
+  std::vector<LeaseChange> changes;   ///< in order; the reply may leave only when all of them are durable
+  std::size_t omitted_options = 0;    ///< did not fit into the reply
 };
 
 /// The server's side of RFC 2131 section 4.3 for any number of subnets: message and time in, reply and changes out.
@@ -69,7 +84,8 @@ class Responder {
  public:
   using Time = Allocator::Time;
 
-  /// Precondition: server_id and cidr of the subnets differ, and lease times are at least a second.
+  /// Precondition: cidr of the subnets differ, so do their server_id but within a shared network, and lease times are
+  /// at least a second.
   explicit Responder(Config config, ResponderLimits limits = {});
   ~Responder();
   Responder(Responder&&) noexcept;
@@ -77,13 +93,20 @@ class Responder {
 
   [[nodiscard]] const Config& config() const noexcept;
   /// Serves `config` from now on, with the leases and offers of before. Precondition: the same subnets, by cidr, in the
-  /// same order.
+  /// same order and on the same links.
   void replace(Config config);
-  /// Takes what was stored for a subnet, before the first message. Returns changes to be stored again.
-  std::vector<LeaseChange> restore(std::size_t subnet, std::vector<Lease> leases, Time now);
+  /// Takes what was stored for each subnet, before the first message. Returns changes to be stored again.
+  std::vector<LeaseChange> restore(std::vector<std::vector<Lease>> by_subnet, Time now);
 
-  /// Deals with a UDP payload that came in on the interface of `subnet`.
+  /// Deals with a UDP payload that came in on the interface of `subnet`, or of another one on its link.
   Outcome handle(ByteView payload, std::size_t subnet, Time now);
+  /// The same for a DISCOVER whose offer did not stand: it comes in for the second time and counts for no rate limit.
+  Outcome offer_again(ByteView payload, std::size_t subnet, Time now);
+  /// Somebody answered to the probe of an outcome: the address rests. nullopt: it is not offered to that client any
+  /// more. `subnet`: of the outcome.
+  std::optional<LeaseChange> report_conflict(std::size_t subnet, const AddressProbe& probe, Time now);
+  /// Whether what a probe was for is still offered to its client.
+  [[nodiscard]] bool has_offer(std::size_t subnet, const AddressProbe& probe) const;
   /// Tells whether the changes of an outcome are durable.
   void settle(const std::vector<LeaseChange>& changes, bool is_durable, Time now);
 
@@ -97,12 +120,16 @@ class Responder {
   /// Ends a lease, or the rest of a declined address, whoever has it. nullopt: there is none on that address.
   std::optional<LeaseChange> end(Ipv4 address, Time now);
 
-  /// Ends what is due: at most `max` leases per subnet.
+  /// Ends what is due: at most `max` leases per link.
   std::vector<LeaseChange> expire(Time now, std::size_t max);
   [[nodiscard]] std::optional<Time> next_due() const;
 
   [[nodiscard]] std::vector<Lease> leases() const;  ///< durable ones, ordered by address
-  [[nodiscard]] Allocator::Usage usage(std::size_t subnet) const;
+  [[nodiscard]] Allocator::Usage usage(std::size_t subnet) const { return usage_by_subnet()[subnet].all; }
+  [[nodiscard]] std::vector<Allocator::PoolUsage> pools(std::size_t subnet) const {
+    return usage_by_subnet()[subnet].pools;
+  }
+  [[nodiscard]] std::vector<Allocator::SubnetUsage> usage_by_subnet() const;  ///< in the order of Config::subnets
 
  private:
   struct Impl;

@@ -35,13 +35,22 @@ struct ServerStats {
   std::map<std::string, std::uint64_t> sent;      ///< "OFFER", "ACK", "NAK"
   /// By reason: "malformed", "no_subnet", "pool_exhausted", "not_for_us", ...; all of them in docs/dhcp.md.
   std::map<std::string, std::uint64_t> dropped;
+  /// Of addresses before they were offered: "unanswered", "answered".
+  std::map<std::string, std::uint64_t> probes;
   std::uint64_t commits = 0;  ///< group commits that reached the disk
   std::uint64_t commit_failures = 0;
   std::uint64_t omitted_options = 0;  ///< configured and asked for, but too large for what the client takes
+  struct PerPool {
+    Ipv4Range range;         ///< as configured
+    std::uint64_t size = 0;  ///< what is left of it for clients
+    std::uint64_t bound = 0, offered = 0, declined = 0;
+  };
+  /// Counts hold addresses outside the pools as well: reservations, and leases of former pools.
   struct PerSubnet {
     std::uint64_t pool_size = 0, bound = 0, offered = 0, declined = 0;
+    std::vector<PerPool> pools = {};  ///< IPv4 only; as configured
   };
-  std::map<std::string, PerSubnet> subnets;
+  std::map<std::string, PerSubnet> subnets;  ///< by Subnet::name
   /// DHCPv6: "SOLICIT", "REQUEST", ... and "ADVERTISE", "REPLY".
   struct V6 {
     std::map<std::string, std::uint64_t> received, sent, dropped;
@@ -49,6 +58,7 @@ struct ServerStats {
   } v6;
 };
 
+/// The subnets of a shared network have one socket.
 struct BoundSubnet {
   std::string subnet;
   std::string interface;

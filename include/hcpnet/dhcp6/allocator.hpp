@@ -15,11 +15,12 @@
 namespace hcpnet::dhcp6 {
 
 struct AllocatorLimits {
-  std::chrono::seconds offer_hold{10};      ///< an advertised address waits this long for its REQUEST
-  std::chrono::seconds decline_hold{3600};  ///< a declined address stays out of use
-  std::size_t max_offers = 65'536;          ///< at a time; beyond it nothing new is advertised
-  std::size_t max_leases = 1'048'576;       ///< kept in memory; beyond it only ended ones are used again
-  std::size_t max_per_client = 16;          ///< addresses in use at a time: identity associations are for the asking
+  std::chrono::seconds offer_hold{10};       ///< an advertised address waits this long for its REQUEST
+  std::chrono::seconds decline_hold{3600};   ///< a declined address stays out of use
+  std::size_t max_offers = 65'536;           ///< at a time; beyond it nothing new is advertised
+  std::size_t max_leases = 1'048'576;        ///< kept in memory; beyond it only ended ones are used again
+  std::size_t max_per_client = 16;           ///< addresses in use at a time: identity associations are for the asking
+  std::size_t max_declined_per_client = 16;  ///< resting at a time; of more it is not believed
 };
 
 /// Which identity association has which address of one subnet, and which address is next.
@@ -50,13 +51,15 @@ class Allocator {
 
   /// An address for the client, held for it. nullopt: none left, or the client has too many.
   std::optional<Ipv6> offer(const Client& client, std::span<const Ipv6> hints, Time now);
-  /// The address of the client's present binding.
+  /// The address of the client's present binding, whatever it is offered instead.
   [[nodiscard]] std::optional<Ipv6> bound(const Client& client) const;
   /// True when nobody else has the address and it may be given to this client.
   [[nodiscard]] bool is_available(const Client& client, const Ipv6& address) const;
 
-  /// Binds what offer() held, or renews; an older binding of the client ends first. The new lease is the last event; it
-  /// counts only after confirm(). Precondition: offer() returned the address at this time.
+  /// Binds what offer() held, or renews; that an older binding of the client ends is told first. The new lease is the
+  /// last event; it counts as a lease, and the older one as ended, only after confirm(): what did not reach the disk
+  /// leaves the client where it was, and a renewal that makes the lease shorter does so after confirm() too.
+  /// Precondition: offer() returned the address at this time.
   std::vector<LeaseEvent> bind(const Client& client, const Ipv6& address, std::string host_name, Time now);
   /// The binding is on disk.
   void confirm(const Lease& lease);
@@ -65,7 +68,7 @@ class Allocator {
 
   /// RFC 8415 section 18.3.7. nullopt: it is not this client's.
   std::optional<LeaseEvent> release(const Client& client, const Ipv6& address, Time now);
-  /// RFC 8415 section 18.3.8. nullopt: it is not this client's.
+  /// RFC 8415 section 18.3.8. nullopt: it is not this client's, or the client has declined too many.
   std::optional<LeaseEvent> decline(const Client& client, const Ipv6& address, Time now);
 
   /// Ends what is bound, or lets rest no longer, whoever has it. nullopt: neither.

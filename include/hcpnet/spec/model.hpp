@@ -204,14 +204,75 @@ struct RouterAdvertisementFields {
   std::chrono::seconds router_lifetime{0};  ///< routerLifetimeSeconds, 0 to 9000; 0: no default router
   std::optional<std::int64_t> mtu;          ///< 1280 to 65535
 };
+/// The fields of BOOTP for machines that boot from the network.
+struct DhcpBootFields {
+  std::optional<std::string> next_server;       ///< siaddr
+  std::optional<std::string> server_host_name;  ///< sname, at most 63 bytes
+  std::optional<std::string> boot_file_name;    ///< file, at most 127 bytes
+};
+struct DhcpPoolFields {
+  std::string range_start, range_end;
+  std::vector<std::string> client_classes;  ///< names; only clients of one of them get an address; empty: every client
+  std::vector<DhcpOption> options;          ///< for addresses of the pool
+};
+/// A further subnet on the same link: with the target's network a shared network.
+struct DhcpSubnetFields {
+  std::string cidr;
+  std::optional<std::string> gateway;
+  std::optional<std::string> server_ip;  ///< our own address in it; absent: only the target's
+  std::vector<DhcpPoolFields> pools;
+  std::vector<DhcpOption> options;
+};
+struct ClientClassFields {
+  std::string name;
+  /// match: of each list that is there one item fits. Texts are what an option holds, or "hex:" and digits.
+  struct Match {
+    std::vector<std::string> vendor_classes;           ///< option 60 begins with it
+    std::vector<std::string> user_classes;             ///< of option 77
+    std::vector<std::string> mac_prefixes;             ///< one to six pairs of hexadecimal digits
+    std::vector<std::string> circuit_ids, remote_ids;  ///< of option 82
+    std::vector<std::int64_t> architectures;           ///< of option 93, 0 to 65535
+  } match;
+  std::vector<DhcpOption> options;
+  DhcpBootFields boot;  ///< beside the other fields, not below one of its own
+};
 /// Refines DHCP of an Infra or a DHCPServer.
 struct DHCPPolicy {
   ObjectMeta metadata;
   TargetRef target;
   bool authoritative = true;        ///< answer NAK for what is known to be wrong (RFC 2131 section 4.3.2)
   std::vector<DhcpOption> options;  ///< sent in addition, or instead of what hcpnet computes
+  DhcpBootFields boot;              ///< beside the other fields, not below one of its own
+  /// Addresses that no pool gives, the target's own range included.
+  struct Exclusion {
+    std::string range_start;
+    std::optional<std::string> range_end;  ///< absent: that address alone
+  };
+  std::vector<Exclusion> exclusions;
+  using Pool = DhcpPoolFields;
+  std::vector<Pool> pools;  ///< of the target's network, after its own range
+  using Subnet = DhcpSubnetFields;
+  std::vector<Subnet> subnets;
+  using ClientClass = ClientClassFields;
+  std::vector<ClientClass> client_classes;
+  /// clientRateLimit: what one client may send.
+  struct RateLimit {
+    std::uint32_t messages_per_second = 0;  ///< 1 to 1000
+    std::uint32_t burst = 20;  ///< 1 to 1000, no less than the above; without text one that is less becomes that
+  };
+  std::optional<RateLimit> client_rate_limit;  ///< absent: none
+  /// Asks for an address, by ARP or through a relay by ICMP echo, before it is offered.
+  struct Probe {
+    std::uint32_t timeout_milliseconds = 300;  ///< 50 to 3000: how long an offer waits for an answer
+  };
+  std::optional<Probe> probe;  ///< absent: none
+  /// By what IPv4 clients are known again.
+  enum class ClientIdentity : std::uint8_t { mac, client_id };
+  ClientIdentity client_identity = ClientIdentity::mac;
   struct Reservation {
-    std::string mac_address, address;
+    std::optional<std::string> mac_address;
+    std::optional<std::string> client_id;  ///< instead: option 61, text or "hex:" and digits
+    std::string address;
     std::optional<std::string> host_name;
   };
   std::vector<Reservation> reservations;

@@ -60,8 +60,28 @@ struct ValidProxy {
 struct ValidDhcpPolicy {
   bool authoritative = true;
   std::vector<DhcpOption> options;
+  DhcpBootFields boot;
+  std::vector<Ipv4Range> exclusions;
+  struct Pool {
+    Ipv4Range range;
+    std::vector<std::string> client_classes;
+    std::vector<DhcpOption> options;
+  };
+  std::vector<Pool> pools;
+  struct Subnet {
+    Ipv4Cidr cidr;
+    std::optional<Ipv4> gateway, server_ip;
+    std::vector<Pool> pools;
+    std::vector<DhcpOption> options;
+  };
+  std::vector<Subnet> subnets;
+  std::vector<DHCPPolicy::ClientClass> client_classes;
+  std::optional<DHCPPolicy::RateLimit> client_rate_limit;
+  std::optional<DHCPPolicy::Probe> probe;
+  DHCPPolicy::ClientIdentity client_identity = DHCPPolicy::ClientIdentity::mac;
   struct Reservation {
-    MacAddress mac;
+    std::optional<MacAddress> mac;
+    std::string client_id;  ///< instead: the bytes of option 61
     Ipv4 address;
     std::string host_name;
   };
@@ -180,6 +200,10 @@ struct ValidInfra {
   ValidDnsPolicy dns_policy;
   ValidProxyPolicy proxy_policy;
   Infra spec;  ///< as written: images, attachment names, what only manifests need
+  /// Of the link: `cidr`, then those of the DHCPPolicy.
+  [[nodiscard]] std::vector<Ipv4Cidr> networks() const;
+  /// Whether one of them holds the address.
+  [[nodiscard]] bool is_on_link(const IpAddress& address) const;
 };
 
 struct ValidDhcpServer {

@@ -52,7 +52,8 @@ struct LeaseZone {
   std::vector<std::string> subnets;  ///< dhcp::Subnet::name: whose leases
   std::vector<dns::Name> reverse;    ///< zones of the view that get PTR records
   std::uint32_t ttl = 30;            ///< seconds
-  /// Labels that the configuration gives to clients, by what they are known by: a MAC address, or "duid " and the DUID.
+  /// Labels that the configuration gives to clients, by what they are known by: a MAC address, or what owner_by_duid()
+  /// and owner_by_client_id() (stack/lease_names.hpp) make of an identifier.
   std::map<std::string, std::set<std::string>> reserved;
 };
 struct DnsServerConfig {

@@ -29,7 +29,7 @@ Subnet subnet(unsigned first = 50, unsigned last = 59) {
   out.server_id = at(2);
   out.router = at(1);
   out.dns_servers = {at(3)};
-  out.pools = {{at(first), at(last)}};
+  out.pools = {{{at(first), at(last)}}};
   return out;
 }
 
@@ -38,7 +38,7 @@ Ipv4 lease(Allocator& allocator, const MacAddress& mac, Allocator::Time now = kN
   const auto address = allocator.offer(mac, {}, now);
   EXPECT_TRUE(address);
   if (!address) return {};
-  allocator.bind(mac, *address, {}, {}, now);
+  allocator.bind(mac, *address, {}, now);
   allocator.confirm(mac, *address);
   return *address;
 }
@@ -74,14 +74,14 @@ TEST(DhcpAllocator, UsesBothAddressesOfAPointToPointLink) {
   link.cidr = Ipv4Cidr(at(8), 31);
   link.server_id = at(8);
   link.router.reset();
-  link.pools = {{at(8), at(9)}};
+  link.pools = {{{at(8), at(9)}}};
   Allocator allocator(link);
   EXPECT_EQ(lease(allocator, test_mac(1)), at(9));
 }
 
 TEST(DhcpAllocator, MergesPoolsThatOverlapAndCutsThemToTheSubnet) {
   Subnet several = subnet();
-  several.pools = {{at(54), at(59)}, {at(50), at(55)}, {at(52), at(53)}, {at(250), Ipv4(192, 0, 3, 10)}};
+  several.pools = {{{at(54), at(59)}}, {{at(50), at(55)}}, {{at(52), at(53)}}, {{at(250), Ipv4(192, 0, 3, 10)}}};
   EXPECT_EQ(Allocator(several).usage().pool_size, 10U + 5U);
 }
 
@@ -115,7 +115,7 @@ TEST(DhcpAllocator, ReservationsThatCantBeAreNone) {
   for (const unsigned n : {1U, 2U, 3U, 5U}) {
     const auto address = allocator.offer(test_mac(n), {}, kNow);
     ASSERT_TRUE(address);
-    EXPECT_TRUE(wrong.pools[0].contains(*address)) << address->to_string();
+    EXPECT_TRUE(wrong.pools[0].range.contains(*address)) << address->to_string();
   }
   EXPECT_EQ(allocator.offer(test_mac(4), {}, kNow), at(100));
 }
@@ -216,7 +216,7 @@ TEST(DhcpAllocator, LeaseExpiresAtItsTimeAndNotBefore) {
 TEST(DhcpAllocator, RenewalMovesTheExpiryAndKeepsTheStart) {
   Allocator allocator(subnet());
   lease(allocator, test_mac(1));
-  const auto events = allocator.bind(test_mac(1), at(50), {}, {}, kNow + 1800s);
+  const auto events = allocator.bind(test_mac(1), at(50), {}, kNow + 1800s);
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].kind, LeaseEventKind::renewed);
   EXPECT_EQ(events[0].lease.started, kNow);
@@ -232,11 +232,42 @@ TEST(DhcpAllocator, ShorterLeaseTimeEndsARenewedLeaseEarlier) {
   Subnet shorter = subnet();
   shorter.lease_time = 60s;
   allocator.reconfigure(shorter);
-  allocator.bind(test_mac(1), at(50), {}, {}, kNow);
+  allocator.bind(test_mac(1), at(50), {}, kNow);
   allocator.confirm(test_mac(1), at(50));
   EXPECT_EQ(allocator.next_due(), kNow + 60s);
   EXPECT_EQ(allocator.expire(kNow + 60s, 10).size(), 1U);
   EXPECT_TRUE(allocator.expire(kNow + 3600s, 10).empty()) << "the first time of ending means nothing any more";
+}
+
+// The client was not told: it goes by what it heard before.
+TEST(DhcpAllocator, ShorterRenewalThatDidNotReachTheDiskChangesNothing) {
+  Allocator allocator(subnet(50, 50));
+  lease(allocator, test_mac(1));
+  Subnet shorter = subnet(50, 50);
+  shorter.lease_time = 60s;
+  allocator.reconfigure(shorter);
+  const auto events = allocator.bind(test_mac(1), at(50), {}, kNow);
+  EXPECT_EQ(events.at(0).lease.expires, kNow + 60s) << "what is written";
+  EXPECT_EQ(allocator.leases().at(0).expires, kNow + 3600s) << "what is on disk";
+  allocator.revert(test_mac(1), at(50), kNow);
+  EXPECT_TRUE(allocator.expire(kNow + 60s, 10).empty());
+  EXPECT_FALSE(allocator.offer(test_mac(2), {}, kNow + 60s));
+  EXPECT_EQ(allocator.expire(kNow + 3600s, 10).size(), 1U);
+}
+
+// A reload comes between two renewals that wait for the disk.
+TEST(DhcpAllocator, ShorterRenewalCountsOnceItIsOnDiskItself) {
+  Allocator allocator(subnet(50, 50));
+  lease(allocator, test_mac(1));
+  const Lease first = allocator.bind(test_mac(1), at(50), {}, kNow + 10s).at(0).lease;
+  Subnet shorter = subnet(50, 50);
+  shorter.lease_time = 60s;
+  allocator.reconfigure(shorter);
+  const Lease second = allocator.bind(test_mac(1), at(50), {}, kNow + 20s).at(0).lease;
+  allocator.confirm(first);
+  EXPECT_EQ(allocator.leases().at(0).expires, kNow + 3610s);
+  allocator.confirm(second);
+  EXPECT_EQ(allocator.leases().at(0).expires, kNow + 80s);
 }
 
 TEST(DhcpAllocator, EndsNoMoreThanAskedForAtOnce) {
@@ -250,11 +281,40 @@ TEST(DhcpAllocator, EndsNoMoreThanAskedForAtOnce) {
 TEST(DhcpAllocator, OneLeasePerClient) {
   Allocator allocator(subnet());
   lease(allocator, test_mac(1));
-  const auto events = allocator.bind(test_mac(1), at(57), {}, {}, kNow);
+  const auto events = allocator.bind(test_mac(1), at(57), {}, kNow);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].kind, LeaseEventKind::released);
   EXPECT_EQ(events[0].lease.address, at(50));
   EXPECT_EQ(events[1].kind, LeaseEventKind::bound);
+  EXPECT_EQ(allocator.usage().bound, 2U) << "until the new one is on disk";
+  allocator.confirm(test_mac(1), at(57));
+  EXPECT_EQ(allocator.usage().bound, 1U);
+  EXPECT_EQ(allocator.claim(test_mac(2), at(50)), Claim::free);
+}
+
+TEST(DhcpAllocator, MoveThatDidNotReachTheDiskLeavesTheClientWhereItWas) {
+  Allocator allocator(subnet(50, 57));
+  lease(allocator, test_mac(1));
+  allocator.bind(test_mac(1), at(57), {}, kNow);
+  allocator.revert(test_mac(1), at(57), kNow);
+  EXPECT_EQ(allocator.find(test_mac(1))->address, at(50));
+  EXPECT_EQ(allocator.find(test_mac(1))->state, LeaseState::bound);
+  EXPECT_EQ(allocator.claim(test_mac(1), at(50)), Claim::own) << "it is still used, and on disk";
+  EXPECT_EQ(allocator.claim(test_mac(2), at(50)), Claim::taken);
+  EXPECT_EQ(allocator.leases().size(), 1U);
+}
+
+// Two requests that wait for the disk at once.
+TEST(DhcpAllocator, ClientThatGoesBackBeforeTheDiskAnswersKeepsItsAddress) {
+  Allocator allocator(subnet(50, 57));
+  lease(allocator, test_mac(1));
+  allocator.bind(test_mac(1), at(57), {}, kNow);
+  allocator.bind(test_mac(1), at(50), {}, kNow);
+  allocator.confirm(test_mac(1), at(57));
+  EXPECT_EQ(allocator.claim(test_mac(2), at(50)), Claim::taken);
+  allocator.confirm(test_mac(1), at(50));
+  EXPECT_EQ(allocator.claim(test_mac(2), at(50)), Claim::taken);
+  EXPECT_EQ(allocator.claim(test_mac(2), at(57)), Claim::free);
   EXPECT_EQ(allocator.usage().bound, 1U);
 }
 
@@ -288,9 +348,28 @@ TEST(DhcpAllocator, OfferedAddressMayBeDeclined) {
   EXPECT_EQ(allocator.offer(test_mac(1), {}, kNow), at(51));
 }
 
+TEST(DhcpAllocator, OneClientDoesNotDeclineThePool) {
+  Allocator allocator(subnet(), {.max_declined_per_client = 2});
+  for (const unsigned last : {50U, 51U}) {
+    lease(allocator, test_mac(1));
+    EXPECT_TRUE(allocator.may_decline(test_mac(1), kNow));
+    EXPECT_TRUE(allocator.decline(test_mac(1), at(last), kNow)) << last;
+  }
+  lease(allocator, test_mac(1));
+  EXPECT_FALSE(allocator.may_decline(test_mac(1), kNow));
+  EXPECT_FALSE(allocator.decline(test_mac(1), at(52), kNow));
+  EXPECT_EQ(allocator.usage().declined, 2U);
+  EXPECT_EQ(allocator.claim(test_mac(1), at(52)), Claim::own);
+  lease(allocator, test_mac(2), kNow + 1s);
+  EXPECT_TRUE(allocator.decline(test_mac(2), at(53), kNow + 1s)) << "others have limits of their own";
+  allocator.expire(kNow + 3600s, 10);
+  lease(allocator, test_mac(1), kNow + 3600s);
+  EXPECT_TRUE(allocator.decline(test_mac(1), at(52), kNow + 3600s)) << "once the first ones rest no longer";
+}
+
 TEST(DhcpAllocator, BindingCountsOnlyWhenConfirmed) {
   Allocator allocator(subnet());
-  allocator.bind(test_mac(1), at(50), {}, {}, kNow);
+  allocator.bind(test_mac(1), at(50), {}, kNow);
   EXPECT_TRUE(allocator.leases().empty());
   EXPECT_EQ(allocator.claim(test_mac(2), at(50)), Claim::taken);
   allocator.confirm(test_mac(1), at(50));
@@ -299,7 +378,7 @@ TEST(DhcpAllocator, BindingCountsOnlyWhenConfirmed) {
 
 TEST(DhcpAllocator, RevertedBindingIsHeldForTheSameClient) {
   Allocator allocator(subnet(50, 50));
-  allocator.bind(test_mac(1), at(50), {}, {}, kNow);
+  allocator.bind(test_mac(1), at(50), {}, kNow);
   allocator.revert(test_mac(1), at(50), kNow);
   EXPECT_EQ(allocator.usage().bound, 0U);
   EXPECT_EQ(allocator.claim(test_mac(1), at(50)), Claim::own);
@@ -311,7 +390,7 @@ TEST(DhcpAllocator, RevertedBindingIsHeldForTheSameClient) {
 TEST(DhcpAllocator, RevertedRenewalStaysBound) {
   Allocator allocator(subnet());
   lease(allocator, test_mac(1));
-  allocator.bind(test_mac(1), at(50), {}, {}, kNow + 10s);
+  allocator.bind(test_mac(1), at(50), {}, kNow + 10s);
   allocator.revert(test_mac(1), at(50), kNow + 10s);
   EXPECT_EQ(allocator.usage().bound, 1U);
 }
@@ -378,7 +457,7 @@ TEST(DhcpAllocator, HugePoolCostsNothing) {
   Subnet huge = subnet();
   huge.cidr = Ipv4Cidr(Ipv4(10, 0, 0, 0), 8);
   huge.server_id = Ipv4(10, 0, 0, 2);
-  huge.pools = {{Ipv4(10, 0, 0, 0), Ipv4(10, 255, 255, 255)}};
+  huge.pools = {{{Ipv4(10, 0, 0, 0), Ipv4(10, 255, 255, 255)}}};
   Allocator allocator(huge);
   EXPECT_EQ(allocator.usage().pool_size, (1U << 24) - 3);
   EXPECT_EQ(lease(allocator, test_mac(1)), Ipv4(10, 0, 0, 1));
@@ -409,7 +488,7 @@ TEST(DhcpAllocator, NeverGivesOneAddressTwiceAndLosesNone) {
           const auto address = allocator.offer(mac, wish, now);
           if (!address || pick(4) == 0) break;
           ASSERT_TRUE(*address >= at(50) && *address <= at(69));
-          const auto events = allocator.bind(mac, *address, {}, {}, now);
+          const auto events = allocator.bind(mac, *address, {}, now);
           if (pick(6) == 0) {
             allocator.revert(mac, *address, now);
             break;
@@ -425,7 +504,7 @@ TEST(DhcpAllocator, NeverGivesOneAddressTwiceAndLosesNone) {
         }
         case 3:  // RENEW
           if (held.contains(mac) && allocator.claim(mac, held[mac].first) == Claim::own) {
-            held[mac].second = allocator.bind(mac, held[mac].first, {}, {}, now).back().lease.expires;
+            held[mac].second = allocator.bind(mac, held[mac].first, {}, now).back().lease.expires;
             allocator.confirm(mac, held[mac].first);
           }
           break;

@@ -61,7 +61,7 @@ Config config_of(const json& context) {
   subnet.server_id = ip(context.at("server_ip"));
   const std::string pool = context.at("pool");
   const std::size_t dash = pool.find('-');
-  subnet.pools = {{parse_ipv4(pool.substr(0, dash)).value(), parse_ipv4(pool.substr(dash + 1)).value()}};
+  subnet.pools = {{{parse_ipv4(pool.substr(0, dash)).value(), parse_ipv4(pool.substr(dash + 1)).value()}}};
   subnet.router = ip(context.at("router"));
   for (const json& server : context.at("dns")) subnet.dns_servers.push_back(ip(server));
   subnet.lease_time = std::chrono::seconds(context.at("lease").get<int>());
@@ -95,7 +95,7 @@ std::vector<Lease> preload_of(const json& context) {
 class Player {
  public:
   explicit Player(const json& context) : config_(config_of(context)), responder_(config_) {
-    for (const LeaseChange& change : responder_.restore(0, preload_of(context), kStart)) static_cast<void>(change);
+    for (const LeaseChange& change : responder_.restore({preload_of(context)}, kStart)) static_cast<void>(change);
   }
 
   void play(const json& step) {
@@ -163,7 +163,7 @@ class Player {
   }
 
   void check_other_address(const json& value) { EXPECT_NE(answer_->yiaddr, ip(value)); }
-  void check_in_pool(const json&) { EXPECT_TRUE(config_.subnets[0].pools[0].contains(answer_->yiaddr)); }
+  void check_in_pool(const json&) { EXPECT_TRUE(config_.subnets[0].pools[0].range.contains(answer_->yiaddr)); }
   void check_next_server(const json& value) { EXPECT_EQ(answer_->siaddr, ip(value)); }
   void check_relay(const json& value) { EXPECT_EQ(answer_->giaddr, ip(value)); }
   void check_flags(const json& value) { EXPECT_EQ(answer_->flags, value.get<int>()); }

@@ -61,7 +61,7 @@ void set(Settings& settings, const std::string& name, const std::string& value) 
   else if (name == "--cidr")
     subnet.cidr = required(parse_ipv4_cidr(value), value);
   else if (name == "--pool")
-    subnet.pools = {to_range(value)};
+    subnet.pools.push_back({to_range(value)});
   else if (name == "--router")
     subnet.router = to_address(value);
   else if (name == "--dns")

@@ -36,7 +36,7 @@ class Ledger {
   /// Everything is in the file.
   void check(const std::string& path) const {
     const std::vector<Subnet> subnets = test::loopback_config().subnets;
-    LeaseDatabase database(path, subnets);
+    LeaseDatabase database(path, subnets, {});
     const StoredLeases stored = database.load(subnets, {});
     EXPECT_TRUE(stored.problems.empty());
     std::map<Ipv4, MacAddress> found;
@@ -159,10 +159,10 @@ TEST(DhcpDurability, TheDiskOfTheseTestsForgetsWhatIsNotSynced) {
   test::VolatileDisk disk;
   {
     sqlite::Connection made = [&] {
-      const LeaseDatabase database(path, test::loopback_config().subnets);
+      const LeaseDatabase database(path, test::loopback_config().subnets, {});
       return sqlite::Connection(path);
     }();
-    made.run("PRAGMA synchronous=OFF; INSERT INTO lease VALUES(1, 1, x'00', x'00', '', 0, 0, 0)");
+    made.run("PRAGMA synchronous=OFF; INSERT INTO lease VALUES(1, 1, x'00', x'00', '', 0, 0, 0, x'')");
     EXPECT_EQ(made.read_integer("SELECT count(*) FROM lease"), 1);
     disk.crash();
   }

@@ -30,7 +30,7 @@ Config config(unsigned first = 50, unsigned last = 59) {
   subnet.server_id = at(2);
   subnet.router = at(1);
   subnet.dns_servers = {at(3)};
-  subnet.pools = {{at(first), at(last)}};
+  subnet.pools = {{{at(first), at(last)}}};
   Config out;
   out.subnets = {subnet};
   return out;
@@ -308,7 +308,7 @@ TEST(LeaseImport, TheSmallestNetworkTakesTheLease) {
   inner.name = "hcp/inner";
   inner.cidr = Ipv4Cidr(at(64), 26);
   inner.server_id = at(66);
-  inner.pools = {{at(70), at(80)}};
+  inner.pools = {{{at(70), at(80)}}};
   both.subnets.push_back(inner);
   Responder responder(both);
   take_over(responder, list_of({listed(70, 1), listed(50, 2)}));

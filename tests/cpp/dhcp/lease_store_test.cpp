@@ -38,6 +38,7 @@ LeaseChange change(unsigned last, unsigned mac, LeaseState state = LeaseState::b
   lease.mac = test_mac(mac);
   lease.client_id = std::string("\x01\x00\xFFid", 5);
   lease.host_name = "worker-" + std::to_string(mac);
+  lease.relay_information = std::string("\x01\x02\x00p", 4);
   lease.state = state;
   lease.started = kNow;
   lease.expires = kNow + 3600s;
@@ -47,14 +48,14 @@ LeaseChange change(unsigned last, unsigned mac, LeaseState state = LeaseState::b
 class LeaseDatabaseTest : public testing::Test {
  protected:
   void write(std::vector<LeaseChange> changes, const std::vector<Subnet>& subnets) {
-    LeaseDatabase database(path_, subnets);
+    LeaseDatabase database(path_, subnets, kNow);
     LeaseDatabase::Transaction transaction(database);
     for (const LeaseChange& one : changes) transaction.put(one);
     transaction.commit();
   }
   StoredLeases load(const std::vector<Subnet>& subnets) {
-    LeaseDatabase database(path_, subnets);
-    return database.load(subnets, kNow);
+    LeaseDatabase database(path_, subnets, now_);
+    return database.load(subnets, now_);
   }
   /// Why the file is refused.
   std::string refusal(const std::vector<Subnet>& subnets = {subnet()}) {
@@ -74,6 +75,7 @@ class LeaseDatabaseTest : public testing::Test {
 
   test::TemporaryFolder folder_;
   std::string path_ = folder_.file("leases.db");
+  std::chrono::sys_seconds now_ = kNow;
 };
 
 TEST_F(LeaseDatabaseTest, IsMadeForItsOwnerOnly) {
@@ -104,7 +106,7 @@ TEST_F(LeaseDatabaseTest, LaterChangeOfAnAddressReplacesTheEarlier) {
 
 TEST_F(LeaseDatabaseTest, TransactionThatIsNotCommittedLeavesNothing) {
   {
-    LeaseDatabase database(path_, std::vector{subnet()});
+    LeaseDatabase database(path_, std::vector{subnet()}, kNow);
     LeaseDatabase::Transaction transaction(database);
     transaction.put(change(50, 1));
   }
@@ -133,6 +135,27 @@ TEST_F(LeaseDatabaseTest, OfAnotherNetworkIsRefused) {  // DHC-19
   EXPECT_EQ(load({subnet()}).by_subnet[0].size(), 1U) << "and is not touched";
 }
 
+// Subnets beside the first one have their network in their name.
+TEST_F(LeaseDatabaseTest, OfANetworkThatIsResizedIsRefusedWhileItsLeasesLast) {
+  const Subnet own = subnet("198.51.100.0/24");
+  write({change(50, 1)}, {subnet("192.0.2.0/25", "hcp/vlan7/192.0.2.0/25"), own});
+  const Subnet wider = subnet("192.0.2.0/24", "hcp/vlan7/192.0.2.0/24");
+  EXPECT_THAT(refusal({own, wider}), AllOf(HasSubstr("192.0.2.0/25"), HasSubstr("192.0.2.0/24")));
+  EXPECT_THAT(refusal({own, subnet("192.0.2.0/26", "hcp/vlan7/192.0.2.0/26")}), HasSubstr("192.0.2.0/25"));
+  EXPECT_EQ(refusal({own, subnet("203.0.113.0/24", "hcp/vlan7/203.0.113.0/24")}), "accepted") << "it is elsewhere";
+  EXPECT_EQ(refusal({own}), "accepted") << "the addresses are given to nobody";
+  now_ = kNow + 3600s;
+  EXPECT_EQ(refusal({own, wider}), "accepted") << "nobody has one of them any more";
+}
+
+TEST_F(LeaseDatabaseTest, NetworkThatIsStillServedMayHaveAnotherPlaceAndName) {
+  write({change(50, 1)}, {subnet()});
+  const StoredLeases stored = load({subnet("198.51.100.0/24"), subnet("192.0.2.0/24", "hcp/vlan7/192.0.2.0/24")});
+  ASSERT_EQ(stored.by_subnet.size(), 2U);
+  EXPECT_TRUE(stored.by_subnet[0].empty());
+  EXPECT_EQ(stored.by_subnet[1].size(), 1U);
+}
+
 TEST_F(LeaseDatabaseTest, OfAnotherNetworkWithoutLeasesIsTaken) {
   load({subnet()});
   EXPECT_EQ(refusal({subnet("192.0.2.0/25")}), "accepted");
@@ -140,17 +163,35 @@ TEST_F(LeaseDatabaseTest, OfAnotherNetworkWithoutLeasesIsTaken) {
 
 TEST_F(LeaseDatabaseTest, OfAnotherVersionOrOwnerIsRefused) {  // DHC-19
   write({change(50, 1)}, {subnet()});
-  run_sql("PRAGMA user_version=3");
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("version 3"), HasSubstr("move the file away")));
-  run_sql("PRAGMA user_version=2; PRAGMA application_id=5");
+  run_sql("PRAGMA user_version=4");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("version 4"), HasSubstr("move the file away")));
+  run_sql("PRAGMA user_version=3; PRAGMA application_id=5");
   EXPECT_THAT(refusal(), HasSubstr("not made by hcpnet"));
+}
+
+TEST_F(LeaseDatabaseTest, OfVersionTwoIsBroughtUp) {
+  write({change(50, 1)}, {subnet()});
+  run_sql(
+      "ALTER TABLE lease DROP COLUMN relay_information; ALTER TABLE reservation DROP COLUMN client_id; "
+      "INSERT INTO reservation VALUES(x'c0000214', x'020000000101', x'', 'web'); PRAGMA user_version=2");
+  Lease expected = change(50, 1).event.lease;
+  expected.relay_information.clear();
+  const StoredLeases stored = load({subnet()});
+  EXPECT_EQ(stored.by_subnet[0].at(0), expected);
+  ASSERT_EQ(stored.reservations.size(), 1U);
+  EXPECT_EQ(stored.reservations[0].host_name, "web");
+  EXPECT_EQ(stored.reservations[0].client_id, "");
+  write({change(50, 1)}, {subnet()});
+  EXPECT_EQ(load({subnet()}).by_subnet[0].at(0), change(50, 1).event.lease) << "as version 3";
 }
 
 TEST_F(LeaseDatabaseTest, OfVersionOneIsBroughtUp) {
   write({change(50, 1)}, {subnet()});
-  run_sql("DROP VIEW readable6; DROP TABLE lease6; PRAGMA user_version=1");
+  run_sql(
+      "DROP VIEW readable6; DROP TABLE lease6; DROP TABLE reservation; "
+      "ALTER TABLE lease DROP COLUMN relay_information; PRAGMA user_version=1");
   EXPECT_EQ(load({subnet()}).by_subnet[0].size(), 1U);
-  EXPECT_EQ(load({subnet()}).by_subnet[0].size(), 1U) << "and again as version 2";
+  EXPECT_EQ(load({subnet()}).by_subnet[0].size(), 1U) << "and again as version 3";
   run_sql("PRAGMA user_version=0");
   EXPECT_THAT(refusal(), HasSubstr("version 0"));
 }
@@ -193,7 +234,7 @@ TEST_F(LeaseDatabaseTest, MissingBesideItsLogIsRefused) {
 }
 
 TEST_F(LeaseDatabaseTest, InUseIsRefused) {
-  const LeaseDatabase holder(path_, std::vector{subnet()});
+  const LeaseDatabase holder(path_, std::vector{subnet()}, kNow);
   EXPECT_THAT(refusal(), HasSubstr("in use by another process"));
 }
 
@@ -232,7 +273,7 @@ class LeaseStoreTest : public testing::Test {
   }
   std::size_t stored() {
     store_.reset();
-    LeaseDatabase database(path_, std::vector{subnet()});
+    LeaseDatabase database(path_, std::vector{subnet()}, kNow);
     return database.load(std::vector{subnet()}, kNow).by_subnet[0].size();
   }
 

@@ -130,7 +130,7 @@ TEST(DhcpOptionSet, NumbersHaveToHaveTheirSize) {
 }
 
 TEST(DhcpProtocolOptions, AreThoseThatOneReplyDecides) {
-  for (const int code : {0, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 61, 82, 255}) {
+  for (const int code : {0, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 61, 81, 82, 118, 255}) {
     EXPECT_TRUE(is_protocol_option(static_cast<std::uint8_t>(code))) << code;
   }
   for (const int code : {1, 3, 6, 12, 15, 26, 42, 43, 60, 66, 67, 119, 121, 254}) {

@@ -31,7 +31,7 @@ Config config() {
   subnet.router = at(1);
   subnet.dns_servers = {at(3), Ipv4(198, 51, 100, 53)};
   subnet.domain_name = "hc.example.com";
-  subnet.pools = {{at(50), at(59)}};
+  subnet.pools = {{{at(50), at(59)}}};
   return {{subnet}, {{test_mac(7), "worker-7"}}, {}};
 }
 
@@ -84,6 +84,45 @@ TEST_F(DhcpResponder, KnownNamesAreSentAndClientNamesAreOnlyRemembered) {
   EXPECT_EQ(answer(test::discover(kMac).with(12, {'X'})).find(12), std::nullopt);
   const Outcome bound = send(test::select(kMac, kServer, at(51)).with(12, {'X'}));
   EXPECT_EQ(bound.changes.at(0).event.lease.host_name, "x");
+}
+
+// Option 81, RFC 4702 section 4. Flags: 1 S, 2 O, 4 E, 8 N.
+TEST_F(DhcpResponder, ClientHearsWhichNameItHasInOurDns) {
+  Config c = config();
+  c.subnets[0].names_domain = "vms.example";
+  configure(c);
+  const auto fqdn = [&](Bytes value) { return answer(test::discover(kMac).with(81, std::move(value))).find(81); };
+  const Bytes text = {1, 255, 255, 'v', 'm', '.', 'v', 'm', 's', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e'};
+  EXPECT_EQ(fqdn({1, 0, 0, 'V', 'M'}), text);
+  Bytes overridden = text;
+  overridden[0] = 3;
+  EXPECT_EQ(fqdn({0, 0, 0, 'V', 'M'}), overridden) << "the client wants to do it itself";
+  EXPECT_EQ(fqdn({8, 0, 0, 'V', 'M'}), overridden) << "the client wants no name";
+  EXPECT_EQ(fqdn({5, 0, 0, 2, 'V', 'M', 1, 'x', 0}),
+            (Bytes{5, 255, 255, 2, 'v', 'm', 3, 'v', 'm', 's', 7, 'e', 'x', 'a', 'm', 'p', 'l', 'e', 0}));
+  EXPECT_EQ(fqdn({5, 0, 0, 9, 'V'}), std::nullopt) << "what is no name gets no answer";
+  EXPECT_EQ(answer(test::discover(kMac).with(55, {81})).find(81), std::nullopt) << "nor does who says nothing";
+  EXPECT_EQ(answer(test::discover(test_mac(7)).with(81, {1, 0, 0})).find(81),
+            (Bytes{1,   255, 255, 'w', 'o', 'r', 'k', 'e', 'r', '-', '7', '.',
+                   'v', 'm', 's', '.', 'e', 'x', 'a', 'm', 'p', 'l', 'e'}))
+      << "a client may leave its name to us";
+}
+
+TEST_F(DhcpResponder, WithoutNamesInOurDnsTheClientHearsItsOwnWord) {
+  const auto fqdn = [&](Bytes value) { return answer(test::discover(kMac).with(81, std::move(value))).find(81); };
+  EXPECT_EQ(fqdn({1, 0, 0, 'V', 'M'}), (Bytes{10, 255, 255, 'V', 'M'}));
+  EXPECT_EQ(fqdn({4, 0, 0, 2, 'V', 'M'}), (Bytes{12, 255, 255, 2, 'V', 'M'})) << "byte for byte";
+}
+
+TEST_F(DhcpResponder, FullNameGoesBeforeTheHostName) {  // section 3.1
+  const auto host_name = [&](Bytes value) {
+    const Outcome out = send(test::select(kMac, kServer, at(50)).with(12, {'h'}).with(81, std::move(value)));
+    return out.changes.at(0).event.lease.host_name;
+  };
+  EXPECT_EQ(host_name({4, 0, 0, 1, 'V', 1, 'x', 0}), "v");
+  EXPECT_EQ(host_name({0, 0, 0, 'w', '.', 'x'}), "w");
+  EXPECT_EQ(host_name({0, 0, 0}), "h");
+  EXPECT_EQ(host_name({4, 0, 0, 9}), "h");
 }
 
 TEST_F(DhcpResponder, ReservationNamesItsClient) {
@@ -215,7 +254,7 @@ TEST_F(DhcpResponder, RenewalOfAForgottenLeaseGoesOnWhereTheServerIsAlone) {
 TEST_F(DhcpResponder, LeaseOutsideTodaysPoolIsNotRenewed) {  // DHC-19
   bind(kMac);
   Config c = config();
-  c.subnets[0].pools = {{at(80), at(89)}};
+  c.subnets[0].pools = {{{at(80), at(89)}}};
   responder_.replace(c);
   EXPECT_EQ(send(test::renew(kMac, at(50))).dropped, "not_renewable");
   EXPECT_EQ(answer(reboot(kMac, at(50))).type(), 6);
@@ -235,6 +274,19 @@ TEST_F(DhcpResponder, DeclineAndReleaseHaveNoReply) {
   EXPECT_FALSE(released.reply);
   EXPECT_EQ(released.changes.at(0).event.kind, LeaseEventKind::released);
   EXPECT_EQ(send(release).dropped, "not_bound");
+}
+
+TEST_F(DhcpResponder, ClientThatDeclinesWhateverItGetsIsNotBelieved) {
+  ResponderLimits limits;
+  limits.allocator.max_declined_per_client = 1;
+  responder_ = Responder(config(), limits);
+  const auto decline = [&](Ipv4 address) {
+    return send(test::dhcp_packet(4, kMac).with_address(54, kServer).with_address(50, address)).dropped;
+  };
+  EXPECT_EQ(decline(bind(kMac)), "");
+  const Ipv4 second = bind(kMac);
+  EXPECT_EQ(decline(second), "decline_limit");
+  EXPECT_EQ(bind(kMac), second) << "it has it still";
 }
 
 TEST_F(DhcpResponder, WhatIsMeantForAnotherServerIsLeftAlone) {
@@ -267,7 +319,7 @@ TEST_F(DhcpResponder, RelayChoosesTheSubnet) {
   second.cidr = Ipv4Cidr(Ipv4(198, 51, 100, 0), 24);
   second.server_id = Ipv4(198, 51, 100, 2);
   second.router = Ipv4(198, 51, 100, 1);
-  second.pools = {{Ipv4(198, 51, 100, 50), Ipv4(198, 51, 100, 59)}};
+  second.pools = {{{Ipv4(198, 51, 100, 50), Ipv4(198, 51, 100, 59)}}};
   c.subnets.push_back(second);
   configure(c);
   DhcpPacket relayed = test::discover(kMac);

@@ -17,7 +17,7 @@ inline dhcp::Config loopback_config() {
   subnet.name = "test/loopback";
   subnet.cidr = Ipv4Cidr(Ipv4(127, 0, 0, 0), 8);
   subnet.server_id = Ipv4(127, 0, 0, 1);
-  subnet.pools = {{Ipv4(127, 1, 0, 1), Ipv4(127, 1, 255, 254)}};
+  subnet.pools = {{{Ipv4(127, 1, 0, 1), Ipv4(127, 1, 255, 254)}}};
   subnet.lease_time = std::chrono::hours(1);
   return {{subnet}, {}, {}};
 }

@@ -89,7 +89,7 @@ TEST_F(DhcpServer, ReplacedConfigurationCountsFromTheNextMessageOn) {
   const LoopbackClient client(server.port());
   client.lease(test_mac(1));
   Config config = test::loopback_config();
-  config.subnets[0].pools = {{Ipv4(127, 2, 0, 1), Ipv4(127, 2, 0, 9)}};
+  config.subnets[0].pools = {{{Ipv4(127, 2, 0, 1), Ipv4(127, 2, 0, 9)}}};
   server.run([&](Server& s) { s.replace(config); });
   EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 2, 0, 1));
   config.subnets[0].cidr = Ipv4Cidr(Ipv4(127, 0, 0, 0), 9);
@@ -220,7 +220,7 @@ TEST_F(DhcpServer, SeveralSubnetsAreServedBesideEachOther) {
   second.name = "test/second";
   second.server_id = Ipv4(127, 200, 0, 1);
   second.cidr = Ipv4Cidr(Ipv4(127, 128, 0, 0), 9);
-  second.pools = {{Ipv4(127, 200, 1, 1), Ipv4(127, 200, 1, 9)}};
+  second.pools = {{{Ipv4(127, 200, 1, 1), Ipv4(127, 200, 1, 9)}}};
   config.subnets.push_back(second);
   ServerThread server(path_, config);
   const auto bound = server.run([](Server& s) { return s.bound(); });
@@ -229,6 +229,146 @@ TEST_F(DhcpServer, SeveralSubnetsAreServedBesideEachOther) {
   EXPECT_EQ(bound[1].interface, "lo");
   const LoopbackClient client(server.port());
   EXPECT_EQ(client.lease(test_mac(1)), Ipv4(127, 1, 0, 1));
+}
+
+/// Two addresses in one subnet, many in another, on one link.
+Config shared_network() {
+  Config config = test::loopback_config();
+  config.subnets[0].cidr = Ipv4Cidr(Ipv4(127, 0, 0, 0), 9);
+  config.subnets[0].pools = {{{Ipv4(127, 1, 0, 1), Ipv4(127, 1, 0, 2)}}};
+  config.subnets[0].shared_network = config.subnets[0].name;
+  Subnet second = config.subnets[0];
+  second.name = "test/loopback/127.128.0.0/9";
+  second.cidr = Ipv4Cidr(Ipv4(127, 128, 0, 0), 9);
+  second.pools = {{{Ipv4(127, 200, 1, 1), Ipv4(127, 200, 1, 9)}}};
+  config.subnets.push_back(second);
+  return config;
+}
+
+TEST_F(DhcpServer, SharedNetworkIsOneSocketAndKeepsTheLeasesOfBothSubnets) {
+  {
+    ServerThread server(path_, shared_network());
+    const auto bound = server.run([](Server& s) { return s.bound(); });
+    ASSERT_EQ(bound.size(), 2U);
+    EXPECT_EQ(bound[0].bound, bound[1].bound);
+    const LoopbackClient client(server.port());
+    EXPECT_EQ(client.lease(test_mac(1)), Ipv4(127, 1, 0, 1));
+    EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 1, 0, 2));
+    EXPECT_EQ(client.lease(test_mac(3)), Ipv4(127, 200, 1, 1));
+    const ServerStats stats = server.run([](Server& s) { return s.stats(); });
+    EXPECT_EQ(stats.subnets.at("test/loopback").pools.at(0).bound, 2U);
+    const ServerStats::PerSubnet& second = stats.subnets.at("test/loopback/127.128.0.0/9");
+    EXPECT_EQ(second.bound, 1U);
+    EXPECT_EQ(second.pools.at(0).size, 9U);
+    EXPECT_EQ(second.pools.at(0).range.to_string(), "127.200.1.1-127.200.1.9");
+    server.stop();
+  }
+  ServerThread server(path_, shared_network());
+  const LoopbackClient client(server.port());
+  EXPECT_EQ(client.lease(test_mac(3)), Ipv4(127, 200, 1, 1)) << "as before the restart";
+  EXPECT_EQ(client.lease(test_mac(4)), Ipv4(127, 200, 1, 2));
+  const auto leases = server.run([](Server& s) { return s.leases(); });
+  ASSERT_EQ(leases.size(), 4U);
+  EXPECT_EQ(leases.back().subnet, "test/loopback/127.128.0.0/9");
+}
+
+TEST_F(DhcpServer, ReservationByHandIsOneForEachClientOfALink) {
+  Config config = shared_network();
+  config.subnets[0].reservations = {{test_mac(1), Ipv4(127, 1, 0, 9), ""}};
+  ServerThread server(path_, config);
+  const auto reserve = [&](unsigned mac, Ipv4 address) {
+    std::promise<std::string> code;
+    server.run([&](Server& s) {
+      s.reserve({address, test_mac(mac), {}, "", "", true}, [&](const Result<KeptAddress, Diagnostics>& result) {
+        code.set_value(result ? result->subnet : result.error().begin()->code);
+      });
+    });
+    return code.get_future().get();
+  };
+  EXPECT_EQ(reserve(1, Ipv4(127, 200, 1, 5)), "lease-reserved");
+  EXPECT_EQ(reserve(2, Ipv4(127, 200, 1, 5)), "test/loopback/127.128.0.0/9");
+  const LoopbackClient client(server.port());
+  EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 200, 1, 5));
+}
+
+TEST_F(DhcpServer, StartRefusesSharedNetworksThatAreNone) {
+  Config config = shared_network();
+  config.subnets[1].cidr = Ipv4Cidr(Ipv4(127, 0, 0, 0), 8);
+  EXPECT_THAT(refusal(config), HasSubstr("overlap on one link"));
+  config = shared_network();
+  config.subnets[1].server_id = Ipv4(203, 0, 113, 1);
+  EXPECT_THAT(refusal(config), HasSubstr("203.0.113.1"));
+  config = shared_network();
+  Subnet between = config.subnets[1];
+  between.name = between.shared_network = "test/other";
+  between.server_id = Ipv4(127, 0, 0, 9);
+  between.cidr = Ipv4Cidr(Ipv4(10, 0, 0, 0), 8);
+  config.subnets.insert(config.subnets.begin() + 1, between);
+  EXPECT_THAT(refusal(config), HasSubstr("don't stand together"));
+  config = shared_network();
+  config.subnets[0].client_classes.resize(kMaxClientClasses + 1);
+  EXPECT_THAT(refusal(config), HasSubstr("more than 64 client classes"));
+}
+
+TEST_F(DhcpServer, ReplacedPoolsKeepTheirLeasesAndTheLink) {
+  ServerThread server(path_, shared_network());
+  const LoopbackClient client(server.port());
+  EXPECT_EQ(client.lease(test_mac(1)), Ipv4(127, 1, 0, 1));
+  Config next = shared_network();
+  next.subnets[0].exclusions = {{Ipv4(127, 1, 0, 1), Ipv4(127, 1, 0, 1)}};
+  std::swap(next.subnets[0], next.subnets[1]);
+  server.run([&](Server& s) { s.replace(next); });
+  EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 1, 0, 2));
+  EXPECT_EQ(client.lease(test_mac(3)), Ipv4(127, 200, 1, 1)) << "what is excluded goes to nobody";
+  EXPECT_EQ(server.run([](Server& s) { return s.leases(); }).size(), 3U);
+  Config apart = shared_network();
+  apart.subnets[1].shared_network = "";
+  apart.subnets[1].server_id = Ipv4(127, 0, 0, 3);
+  EXPECT_THROW(server.run([&](Server& s) { s.replace(apart); }), boost::system::system_error);
+}
+
+TEST_F(DhcpServer, SubnetsCantLeaveTheirLinkWhileRunning) {
+  Config config = shared_network();
+  config.subnets[1].server_id = Ipv4(127, 0, 0, 3);
+  ServerThread server(path_, config);
+  config.subnets[0].shared_network = config.subnets[1].shared_network = "";  // and nothing else
+  EXPECT_THROW(server.run([&](Server& s) { s.replace(config); }), boost::system::system_error);
+}
+
+// Whoever stands first speaks for the link, by a reload too.
+TEST_F(DhcpServer, ReplacedOrderOfSubnetsTellsWhoSpeaksForTheLink) {
+  ServerThread server(path_, shared_network());
+  const LoopbackClient client(server.port());
+  Config next = shared_network();
+  std::swap(next.subnets[0], next.subnets[1]);
+  next.subnets[0].rate_limit = ClientRateLimit{1, 1};
+  server.run([&](Server& s) { s.replace(next); });
+  EXPECT_TRUE(client.ask(test::discover(test_mac(1))));
+  client.send(test::discover(test_mac(1)));
+  client.send(test::discover(test_mac(1)));
+  EXPECT_TRUE(client.ask(test::discover(test_mac(2))));
+  EXPECT_GE(server.run([](Server& s) { return s.stats().dropped["rate_limited"]; }), 1U);
+}
+
+TEST_F(DhcpServer, StartRefusesARateAboveItsBurst) {
+  Config config = shared_network();
+  config.subnets[0].rate_limit = ClientRateLimit{30, 20};
+  EXPECT_THAT(refusal(config), HasSubstr("burst"));
+}
+
+TEST_F(DhcpServer, LoopbackIsNotProbed) {
+  Config config = test::loopback_config();
+  config.subnets[0].probe_timeout = 1h;
+  ServerThread server(path_, config);
+  const LoopbackClient client(server.port());
+  EXPECT_EQ(client.lease(test_mac(1)), Ipv4(127, 1, 0, 1));
+  EXPECT_TRUE(server.run([](Server& s) { return s.stats().probes; }).empty());
+}
+
+TEST_F(DhcpServer, StartRefusesAProbeWithoutTime) {
+  Config config = test::loopback_config();
+  config.subnets[0].probe_timeout = 0ms;
+  EXPECT_THAT(refusal(config), HasSubstr("the probe of test/loopback"));
 }
 
 TEST_F(DhcpServer, MalformedMessagesAreCountedAndNothingElse) {

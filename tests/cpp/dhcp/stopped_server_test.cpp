@@ -213,12 +213,33 @@ TEST_F(StoppedServerTest, AnAddressIsKeptForOneClient) {
   EXPECT_FALSE(stopped.unreserve(*parse_ipv6("2001:db8::16")));
 }
 
+TEST_F(StoppedServerTest, AnIpv4AddressIsKeptForAClientIdentifierToo) {
+  KeptAddress wanted;
+  wanted.address = Ipv4(127, 1, 0, 20);
+  wanted.client_id = std::string("\xff\x00\x01", 3);
+  {
+    StoppedServer stopped(path_, config6());
+    ASSERT_TRUE(stopped.reserve(wanted)) << stopped.reserve(wanted).error().to_string();
+    KeptAddress other = wanted;
+    other.address = Ipv4(127, 1, 0, 21);
+    EXPECT_EQ(stopped.reserve(other).error().items().at(0).code, "lease-reserved") << "one address each";
+    other.address = *parse_ipv6("2001:db8::17");
+    EXPECT_EQ(stopped.reserve(other).error().items().at(0).code, "lease-bad-value") << "DHCPv6 has DUIDs";
+  }
+  StoppedServer stopped(path_, config6());
+  ASSERT_EQ(stopped.reservations().size(), 1U);
+  EXPECT_EQ(stopped.reservations()[0].client_id, wanted.client_id);
+  EXPECT_FALSE(stopped.reservations()[0].mac);
+  EXPECT_EQ(stopped.unreserve(wanted.address).value().client_id, wanted.client_id);
+}
+
 TEST_F(StoppedServerTest, ARowThatIsNoReservationIsReported) {
   {
     ASSERT_TRUE(StoppedServer(path_, config6()).reserve(kept6("2001:db8::16", "00:04:cc:dd")));
   }
   sqlite::Connection(path_).run(
-      "INSERT INTO reservation VALUES(x'7f010005', x'', x'', ''), (x'7f010006', x'02', x'', ''), (x'7f', "
+      "INSERT INTO reservation(address, mac, duid, host_name) VALUES(x'7f010005', x'', x'', ''), (x'7f010006', "
+      "x'02', x'', ''), (x'7f', "
       "x'020000000001', x'', ''), (x'7f010007', x'', x'00040102', ''), (x'20010db8000000000000000000000017', x'', "
       "x'00', '')");
   const StoppedServer stopped(path_, config6());

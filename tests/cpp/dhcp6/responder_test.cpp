@@ -339,6 +339,81 @@ TEST_F(Dhcp6, ANewReservationMovesTheClientAtItsRenewal) {
   EXPECT_EQ(responder.usage(0).bound, 1u);
 }
 
+// The client goes on with what it has: the reply that would have moved it never left.
+TEST_F(Dhcp6, AMoveThatWasNotStoredLeavesTheOldLease) {
+  const auto before = lease(1);
+  ResponderConfig reserved = config();
+  reserved.subnets[0].reservations = {{parse_mac_address("02:00:00:00:01:01"), {}, address("2001:db8::100"), ""}};
+  responder.replace(reserved);
+  const Ask renew{.type = 5, .names_server = true, .addresses = {*before}};
+  const Outcome lost = responder.handle(renew.bytes(), {0, kLinkLocal, true}, now);
+  EXPECT_EQ(lost.changes.size(), 2u);
+  responder.settle(lost.changes, false, now);
+  ASSERT_EQ(responder.leases().size(), 1u);
+  EXPECT_EQ(responder.leases()[0].address, before);
+  EXPECT_EQ(responder.leases()[0].state, LeaseState::bound) << "as on disk";
+  now += 11s;
+  responder.expire(now, 100);
+  responder.replace(config());
+  EXPECT_EQ(send(renew).given(), before) << "and is known there when the offer of the other one has ended";
+}
+
+TEST_F(Dhcp6, AnOfferElsewhereThatIsNotTakenLeavesTheLease) {
+  const auto before = lease(1);
+  ResponderConfig reserved = config();
+  reserved.subnets[0].reservations = {{parse_mac_address("02:00:00:00:01:01"), {}, address("2001:db8::100"), ""}};
+  responder.replace(reserved);
+  EXPECT_EQ(send(Ask{}).given(), address("2001:db8::100"));
+  reserved.subnets[0].reservations[0].address = address("2001:db8::101");
+  responder.replace(reserved);
+  const Answer moved = send(Ask{.type = 5, .names_server = true, .addresses = {*before}});
+  EXPECT_EQ(moved.given(), address("2001:db8::101"));
+  EXPECT_EQ(responder.usage(0).bound, 1u) << "it leaves the old one, whatever it was offered in between";
+  EXPECT_EQ(responder.usage(0).offered, 0u);
+}
+
+TEST_F(Dhcp6, AClientThatNeedNotMoveAnyMoreStays) {
+  const auto before = lease(1);
+  for (const char* elsewhere : {"2001:db8::100", "2001:db8::15"}) {
+    ResponderConfig reserved = config();
+    reserved.subnets[0].reservations = {{parse_mac_address("02:00:00:00:01:01"), {}, address(elsewhere), ""}};
+    responder.replace(reserved);
+    EXPECT_EQ(send(Ask{}).given(), address(elsewhere));
+    responder.replace(config());
+    EXPECT_EQ(send(Ask{}).given(), before) << elsewhere;
+    EXPECT_EQ(responder.usage(0).offered, 0u) << elsewhere;
+  }
+}
+
+TEST_F(Dhcp6, AShorterRenewalThatWasNotStoredChangesNothing) {
+  const auto before = lease(1);
+  ResponderConfig shorter = config();
+  shorter.subnets[0].lease_time = 60s;
+  responder.replace(shorter);
+  const Ask renew{.type = 5, .names_server = true, .addresses = {*before}};
+  const Outcome lost = responder.handle(renew.bytes(), {0, kLinkLocal, true}, now);
+  ASSERT_EQ(lost.changes.size(), 1u);
+  EXPECT_EQ(lost.changes[0].event.lease.expires, kStart + 60s);
+  responder.settle(lost.changes, false, now);
+  EXPECT_EQ(responder.leases().at(0).expires, kStart + 3600s);
+  send(renew);
+  EXPECT_EQ(responder.leases().at(0).expires, kStart + 60s);
+}
+
+TEST_F(Dhcp6, OneClientDoesNotDeclineThePool) {
+  ResponderLimits limits;
+  limits.allocator.max_declined_per_client = 1;
+  responder = Responder(config(), limits);
+  const auto decline = [&] {
+    return send(Ask{.type = 9, .names_server = true, .addresses = {lease(1).value()}});
+  };
+  EXPECT_EQ(decline().outcome.changes.size(), 1u);
+  const Answer second = decline();
+  EXPECT_EQ(second.ia_status(), 3);
+  EXPECT_TRUE(second.outcome.changes.empty());
+  EXPECT_EQ(responder.usage(0).declined, 1u);
+}
+
 TEST_F(Dhcp6, ARelayNamesTheLink) {
   const Bytes6 header = from_hex6("0c00 20010db8000000000000000000000001 fe800000000000000000000000001234");
   const Bytes6 relayed = join6({header, option6(18, {'e', 't', 'h'}), option6(9, Ask{}.bytes())});

@@ -95,6 +95,21 @@ TEST(Build, CoreDnsGetsANewPodWhereAZoneFileChanges) {
   EXPECT_NE(before, pod_hash(with_alias("10 d.example.")));
 }
 
+TEST(Build, DhcpGetsItsAddressInEverySubnetOfTheLink) {
+  const std::string policy =
+      "---\napiVersion: hcpnet.io/v1alpha1\nkind: DHCPPolicy\nmetadata: {name: p, namespace: hcp}\n"
+      "spec: {targetRef: {kind: Infra, name: vlan7}, subnets: [{cidr: 198.51.100.0/22, serverIP: 198.51.100.2}, "
+      "{cidr: 203.0.113.0/24}]}\n";
+  const auto built = build_text(test::read_file(test::data_path(kSpec)) + policy, Deployment::split).value();
+  for (const nlohmann::json& object : built.objects) {
+    if (object["kind"] != "Deployment" && object["kind"] != "StatefulSet") continue;
+    const std::string networks = object["spec"]["template"]["metadata"].value(
+        "/annotations/k8s.v1.cni.cncf.io~1networks"_json_pointer, std::string());
+    const bool is_dhcp = object["metadata"]["name"] == "vlan7-dhcp";
+    EXPECT_EQ(networks.find("198.51.100.2/22") != std::string::npos, is_dhcp) << object["metadata"]["name"];
+  }
+}
+
 std::string key_with(const nlohmann::json& data, const std::string& extension) {
   for (const auto& [key, text] : data.items())
     if (key.starts_with("records-") && key.ends_with(extension)) return key;

@@ -265,6 +265,30 @@ TEST(ApplyObserved, DoesNotUseAnAddressThatBelongsToSomethingElse) {
   EXPECT_EQ(set.infras.at(0).clusters.at(1).apps_vip, std::nullopt);
 }
 
+TEST(ApplyObserved, DoesNotUseAnAddressThatAPolicyGivesToSomethingElse) {
+  const std::string policy =
+      "apiVersion: hcpnet.io/v1alpha1\nkind: DHCPPolicy\nmetadata: {name: p, namespace: hcp}\nspec:\n"
+      "  targetRef: {kind: Infra, name: yard}\n"
+      "  exclusions: [{rangeStart: 192.0.2.64}, {rangeStart: 192.0.2.149}, {rangeStart: 198.51.100.19}]\n"
+      "  reservations: [{macAddress: \"02:00:00:00:00:01\", address: 192.0.2.70}]\n"
+      "  pools: [{rangeStart: 192.0.2.60, rangeEnd: 192.0.2.69}]\n"
+      "  subnets: [{cidr: 198.51.100.0/24, gateway: 198.51.100.1, serverIP: 198.51.100.2,\n"
+      "    pools: [{rangeStart: 198.51.100.10, rangeEnd: 198.51.100.19}]}]\n---\n";
+  const auto is_used = [&](Ipv4 address) {
+    ValidSet set = test::valid(test::infra_text() + policy +
+                               test::attachment_text("red", kIngress + "192.0.2.210-192.0.2.214}}\n"));
+    Observed observed;
+    observed.apps_addresses = {{"hcp/red", address}};
+    apply_observed(set, observed);
+    return set.infras.at(0).clusters.at(0).apps_vip == address;
+  };
+  for (const Ipv4 taken : {Ipv4(192, 0, 2, 60), Ipv4(192, 0, 2, 70), Ipv4(192, 0, 2, 148), Ipv4(198, 51, 100, 1),
+                           Ipv4(198, 51, 100, 2), Ipv4(198, 51, 100, 10)})
+    EXPECT_FALSE(is_used(taken)) << taken.to_string();
+  for (const Ipv4 excluded : {Ipv4(192, 0, 2, 64), Ipv4(192, 0, 2, 149), Ipv4(198, 51, 100, 19)})
+    EXPECT_TRUE(is_used(excluded)) << excluded.to_string();
+}
+
 TEST(ApplyObserved, DoesNotUseAnAddressOfAnotherInfra) {
   const std::string sets = test::infra_text() +
                            test::attachment_text("blue", kIngress + "192.0.2.200-192.0.2.204}}\n") +

@@ -202,6 +202,42 @@ TEST(SetRules, NetworksThatOverlapGiveNoAddressOutTwice) {
               ElementsAre("ranges-overlap /spec/infraComponents/dhcp/rangeStart"));
   EXPECT_THAT(test::errors(test::infra_text() + replaced(other, "gateway: 192.0.2.1", "gateway: 192.0.2.4")),
               ElementsAre("addresses-collide /spec/networkConfig/gateway"));
+  const std::string policy =
+      std::string(test::kHcpnet) +
+      "kind: DHCPPolicy\nmetadata: {name: p, namespace: hcp}\nspec:\n  targetRef: {kind: Infra, name: yard}\n"
+      "  exclusions: [{rangeStart: 192.0.2.24}]\n  pools: [{rangeStart: 192.0.2.20, rangeEnd: 192.0.2.29}]\n"
+      "  reservations: [{macAddress: \"02:00:00:00:00:01\", address: 192.0.2.40}]\n---\n";
+  for (const char* given : {"192.0.2.25", "192.0.2.40"}) {
+    const std::string third = replaced(other, "192.0.2.14", given);
+    EXPECT_THAT(test::errors(test::infra_text() + policy + third),
+                ElementsAre("address-in-range /spec/infraComponents/proxy/serverIP"))
+        << given;
+    EXPECT_THAT(test::errors(third + test::infra_text() + policy),
+                ElementsAre("ranges-overlap /spec/networkConfig/cidr"))
+        << given;
+  }
+  EXPECT_THAT(test::errors(test::infra_text() + policy + replaced(other, "192.0.2.14", "192.0.2.24")), IsEmpty())
+      << "what is excluded is nobody's";
+}
+
+TEST(SetRules, APoolOfAnotherInfraHoldsNothingThatAPolicyGives) {
+  const std::string policy =
+      std::string(test::kHcpnet) +
+      "kind: DHCPPolicy\nmetadata: {name: p, namespace: hcp}\nspec:\n  targetRef: {kind: Infra, name: yard}\n"
+      "  subnets: [{cidr: 198.51.100.0/24, serverIP: 198.51.100.2,\n"
+      "    pools: [{rangeStart: 198.51.100.50, rangeEnd: 198.51.100.99}]}]\n---\n";
+  const auto errors = [&](const std::string& pool) {
+    return test::errors(test::infra_text() + policy + test::infra_text("field", "", "203.0.113.") +
+                        test::attachment_text("red",
+                                              "  appsIngress: {enabled: true, metallb: {addressPoolName: p, "
+                                              "ipAddressPoolRange: " +
+                                                  pool + "}}\n",
+                                              "field"));
+  };
+  const std::string overlap = "ranges-overlap /spec/appsIngress/metallb/ipAddressPoolRange";
+  EXPECT_THAT(errors("198.51.100.90-198.51.100.110"), ElementsAre(overlap));
+  EXPECT_THAT(errors("198.51.100.1-198.51.100.3"), ElementsAre(overlap)) << "its server";
+  EXPECT_THAT(errors("198.51.100.100-198.51.100.110"), IsEmpty());
 }
 
 }  // namespace

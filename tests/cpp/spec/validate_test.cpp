@@ -72,7 +72,7 @@ TEST(Validate, BuildsPolicies) {
   EXPECT_FALSE(infra.dhcp_policy.authoritative);
   EXPECT_EQ(infra.dhcp_policy.options.at(0).code, 42);
   ASSERT_EQ(infra.dhcp_policy.reservations.size(), 2u);
-  EXPECT_EQ(infra.dhcp_policy.reservations[0].mac.to_string(), "02:00:00:00:00:0a");
+  EXPECT_EQ(infra.dhcp_policy.reservations[0].mac.value().to_string(), "02:00:00:00:00:0a");
   EXPECT_EQ(infra.dhcp_policy.reservations[0].address, Ipv4(192, 0, 2, 110));
   EXPECT_EQ(infra.dhcp_policy.reservations[0].host_name, "worker-a");
   EXPECT_EQ(infra.dns_policy.record_ttl, std::chrono::seconds(300));

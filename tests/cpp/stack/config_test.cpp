@@ -168,8 +168,75 @@ TEST(StackConfig, TellsDhcpTheMaskTheRouterAndOurDns) {
   EXPECT_EQ(subnet.cidr.to_string(), "192.0.2.0/24");
   EXPECT_EQ(subnet.router, Ipv4(192, 0, 2, 1));
   EXPECT_EQ(subnet.dns_servers, std::vector<Ipv4>{Ipv4(192, 0, 2, 3)});
-  EXPECT_EQ(subnet.pools.at(0).to_string(), "192.0.2.100-192.0.2.149");
+  EXPECT_EQ(subnet.pools.at(0).range.to_string(), "192.0.2.100-192.0.2.149");
   EXPECT_EQ(subnet.lease_time, std::chrono::hours(1));
+}
+
+TEST(StackConfig, PutsTheSubnetsOfAPolicyOnOneLink) {
+  const std::string policy = R"(
+apiVersion: hcpnet.io/v1alpha1
+kind: DHCPPolicy
+metadata: {name: p, namespace: hcp}
+spec:
+  targetRef: {kind: Infra, name: vlan7}
+  options: [{code: 3, value: 192.0.2.1}, {code: 42, value: 192.0.2.9}]
+  bootFileName: undionly.kpxe
+  exclusions: [{rangeStart: 192.0.2.110}]
+  reservations: [{macAddress: "02:00:00:00:00:01", address: 192.0.2.90}, {macAddress: "02:00:00:00:00:02", address: 198.51.100.90, hostName: db}]
+  pools: [{rangeStart: 192.0.2.80, rangeEnd: 192.0.2.89, clientClasses: [pxe], options: [{code: 26, value: "1400"}]}]
+  subnets:
+  - {cidr: 198.51.100.0/24, gateway: 198.51.100.1, serverIP: 198.51.100.2, pools: [{rangeStart: 198.51.100.10, rangeEnd: 198.51.100.19}], options: [{code: 42, value: 198.51.100.9}]}
+  - {cidr: 203.0.113.0/24}
+  clientClasses: [{name: pxe, match: {vendorClasses: ["hex:505845"], macPrefixes: [52-54], architectures: [7]}, nextServer: 192.0.2.9}]
+  clientRateLimit: {messagesPerSecond: 5}
+  probe: {timeoutMilliseconds: 250}
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: d, namespace: hcp}
+spec: {targetRef: {kind: Infra, name: vlan7}, leaseDomain: vms.example.net, reverse: true}
+)";
+  std::vector<spec::SourceText> set = test::example_set();
+  set.push_back({"policy.yaml", policy});
+  const StackConfig config = make(set, test::example_observed());
+  ASSERT_EQ(config.dhcp.subnets.size(), 3u);
+  const dhcp::Subnet& own = config.dhcp.subnets[0];
+  const dhcp::Subnet& second = config.dhcp.subnets[1];
+  const dhcp::Subnet& third = config.dhcp.subnets[2];
+  for (const dhcp::Subnet& subnet : config.dhcp.subnets) EXPECT_EQ(subnet.shared_network, "hcp/vlan7");
+  EXPECT_EQ(own.name, "hcp/vlan7");
+  EXPECT_EQ(second.name, "hcp/vlan7/198.51.100.0/24");
+  EXPECT_EQ(second.server_id, Ipv4(198, 51, 100, 2));
+  EXPECT_EQ(third.server_id, own.server_id);
+  EXPECT_EQ(second.router, Ipv4(198, 51, 100, 1));
+  EXPECT_FALSE(third.router);
+  EXPECT_EQ(second.dns_servers, own.dns_servers);
+  ASSERT_EQ(own.pools.size(), 2u);
+  EXPECT_EQ(own.pools[1].client_classes, std::vector<std::string>{"pxe"});
+  EXPECT_EQ(own.pools[1].options, (std::vector<dhcp::RawOption>{{26, {5, 0x78}}}));
+  EXPECT_EQ(second.pools.at(0).range.to_string(), "198.51.100.10-198.51.100.19");
+  EXPECT_EQ(own.options, (std::vector<dhcp::RawOption>{{3, {192, 0, 2, 1}}, {42, {192, 0, 2, 9}}}));
+  EXPECT_EQ(second.options, (std::vector<dhcp::RawOption>{{42, {198, 51, 100, 9}}})) << "the router is not that of all";
+  EXPECT_EQ(third.options, (std::vector<dhcp::RawOption>{{42, {192, 0, 2, 9}}}));
+  EXPECT_EQ(third.boot.file, "undionly.kpxe");
+  EXPECT_EQ(own.exclusions, (std::vector<Ipv4Range>{{Ipv4(192, 0, 2, 110), Ipv4(192, 0, 2, 110)}}));
+  ASSERT_EQ(own.reservations.size(), 1u);
+  ASSERT_EQ(second.reservations.size(), 1u);
+  EXPECT_EQ(second.reservations[0].host_name, "db");
+  const dhcp::ClientClass& pxe = own.client_classes.at(0);
+  EXPECT_EQ(pxe.match.vendor_classes, std::vector<std::string>{"PXE"});
+  EXPECT_EQ(pxe.match.mac_prefixes, (std::vector<std::vector<std::uint8_t>>{{0x52, 0x54}}));
+  EXPECT_EQ(pxe.match.architectures, std::vector<std::uint16_t>{7});
+  EXPECT_EQ(pxe.boot.next_server, Ipv4(192, 0, 2, 9));
+  EXPECT_EQ(own.rate_limit->burst, 20u);
+  EXPECT_EQ(own.probe_timeout, std::chrono::milliseconds(250));
+  EXPECT_FALSE(second.probe_timeout) << "the first one speaks for the link";
+
+  EXPECT_EQ(view(config, "vlan").clients.size(), 3u) << "who has an address of the link is inside";
+  ASSERT_TRUE(config.dns.at(0).lease_zone);
+  EXPECT_EQ(config.dns[0].lease_zone->subnets,
+            (std::vector<std::string>{"hcp/vlan7", "hcp/vlan7/198.51.100.0/24", "hcp/vlan7/203.0.113.0/24"}));
+  EXPECT_EQ(config.dns[0].lease_zone->reverse.size(), 3u);
 }
 
 TEST(StackConfig, AsksForTheInternalProxyUntilItIsKnown) {
@@ -507,6 +574,7 @@ TEST(StackConfig, MakesZonesForTheNamesOfLeases) {
   const LeaseZone& leases = config.dns.at(0).lease_zone.value();
   EXPECT_EQ(leases.subnets, Texts{"hcp/vlan7"});
   EXPECT_EQ(leases.ttl, 20u);
+  EXPECT_EQ(config.dhcp.subnets.at(0).names_domain, "vms.example.com");
   ASSERT_EQ(leases.reverse.size(), 1u);
   EXPECT_EQ(leases.reverse[0].to_string(), "2.0.192.in-addr.arpa.");
   EXPECT_EQ(lookup(view(config, "vlan"), "nobody.vms.example.com"), "NXDOMAIN");

@@ -162,6 +162,17 @@ TEST_F(LeaseNamesTest, ReservedByDuidAreForThatClientWhateverElseIsKnownOfIt) {
   EXPECT_THAT(published(names), testing::Contains("db.vms.example.com. AAAA 2001:db8::1"));
 }
 
+TEST_F(LeaseNamesTest, ReservedByClientIdentifierAreForThatClientFromAnyInterface) {
+  const std::string id("\xff\x00\x01", 3);
+  zone.reserved = {{"db", {owner_by_client_id(id)}}};
+  LeaseNames names(zone, base);
+  EXPECT_FALSE(names.note(lease(1, 100, "db")));
+  dhcp::Lease identified = lease(7, 101, "db");
+  identified.client_id = id;
+  EXPECT_TRUE(names.note(identified));
+  EXPECT_THAT(published(names), testing::Contains("db.vms.example.com. A 192.0.2.101"));
+}
+
 TEST_F(LeaseNamesTest, AreOfTheNamedSubnetsOnly) {
   LeaseNames names(zone, base);
   dhcp::Lease foreign = lease(1, 100, "web");

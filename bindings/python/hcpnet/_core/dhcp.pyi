@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from types import TracebackType
 from typing import Self, TypeAlias
 
-from hcpnet._core import Diagnostic, dhcp6
+from hcpnet._core import Diagnostic, dhcp6, spec
 
 _Path: TypeAlias = str | os.PathLike[str]
 
@@ -41,12 +41,25 @@ class LeaseEventKind(enum.Enum):
     released = 2
     expired = 3
     declined = 4
+    conflict = 5
 
 class LeaseEvent:
     @property
     def kind(self) -> LeaseEventKind: ...
     @property
     def lease(self) -> Lease: ...
+
+class PoolStats:
+    @property
+    def range(self) -> spec.Ipv4Range: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def bound(self) -> int: ...
+    @property
+    def offered(self) -> int: ...
+    @property
+    def declined(self) -> int: ...
 
 class SubnetStats:
     @property
@@ -57,6 +70,8 @@ class SubnetStats:
     def offered(self) -> int: ...
     @property
     def declined(self) -> int: ...
+    @property
+    def pools(self) -> list[PoolStats]: ...
 
 class ServerStats6:
     @property
@@ -75,6 +90,8 @@ class ServerStats:
     def sent(self) -> dict[str, int]: ...
     @property
     def dropped(self) -> dict[str, int]: ...
+    @property
+    def probes(self) -> dict[str, int]: ...
     @property
     def commits(self) -> int: ...
     @property
@@ -122,6 +139,8 @@ class KeptAddress:
     @property
     def duid(self) -> str | None: ...
     @property
+    def client_id(self) -> bytes: ...
+    @property
     def host_name(self) -> str: ...
     @property
     def subnet(self) -> str: ...
@@ -162,6 +181,7 @@ class StoppedServer:
         address: str | IPv4Address | IPv6Address,
         *,
         mac: str | None = None,
+        client_id: bytes | None = None,
         duid: str | None = None,
         host_name: str = "",
     ) -> KeptAddress: ...
