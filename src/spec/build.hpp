@@ -2,12 +2,11 @@
 #pragma once
 #include <hcpnet/spec/load.hpp>
 #include <hcpnet/spec/validate.hpp>
-#include <string_view>
 
 namespace hcpnet::spec {
 
 /// The validated form of a set in which no rule is broken. Warnings are left to the caller.
 [[nodiscard]] ValidSet build(const SpecSet& set);
-[[nodiscard]] ValidBootstrapCluster build_bootstrap_cluster(const BootstrapCluster& cluster, std::string_view file);
+[[nodiscard]] ValidBootstrapCluster build_bootstrap_cluster(const BootstrapCluster& cluster, const Origin& origin);
 
 }  // namespace hcpnet::spec

@@ -18,9 +18,10 @@ std::vector<const ValidNode*> ValidBootstrapCluster::with_role(NodeRole role) co
 }
 
 // Every parse here succeeds, because the rules have passed: .value() says so.
-ValidBootstrapCluster build_bootstrap_cluster(const BootstrapCluster& cluster, std::string_view file) {
+ValidBootstrapCluster build_bootstrap_cluster(const BootstrapCluster& cluster, const Origin& origin) {
   ValidBootstrapCluster valid;
   valid.metadata = cluster.metadata;
+  valid.origin = origin;
   valid.domain = cluster.cluster_name + '.' + cluster.base_domain;
   valid.minor = parse_release_minor(cluster.openshift_version).value();
   valid.machine_network = parse_ipv4_cidr(cluster.networks.machine).value();
@@ -35,9 +36,9 @@ ValidBootstrapCluster build_bootstrap_cluster(const BootstrapCluster& cluster, s
   valid.ingress_vip = parse_ipv4(cluster.ingress_vip).value();
   for (const BootstrapCluster::Node& node : cluster.nodes)
     valid.nodes.push_back({node.name, node.role, parse_mac_address(node.mac_address).value(),
-                           parse_ipv4(node.address).value(), node.disk});
-  const std::size_t slash = file.rfind('/');
-  if (slash != std::string_view::npos) valid.folder = file.substr(0, slash + 1);
+                           parse_ipv4(node.address).value(), node.disk, node.interface});
+  const std::size_t slash = origin.file.rfind('/');
+  if (slash != std::string::npos) valid.folder = origin.file.substr(0, slash + 1);
   valid.spec = cluster;
   return valid;
 }

@@ -27,6 +27,7 @@ void describe_node(Fields& fields, BootstrapCluster::Node& node) {
   fields.text("macAddress", Need::required, Format::mac, node.mac_address);
   fields.text("address", Need::required, Format::ipv4, node.address);
   fields.text("disk", Need::optional, Format::file_name, node.disk);
+  fields.text("interface", Need::optional, Format::interface_name, node.interface);
 }
 
 void describe_pki(Fields& fields, BootstrapCluster::Pki& pki) {
@@ -53,6 +54,10 @@ void describe_spec(Fields& fields, BootstrapCluster& cluster) {
   fields.objects("nodes", {Need::required, 1, kMaxNodes}, cluster.nodes, describe_node);
   fields.text("pullSecretFile", Need::required, Format::file_name, cluster.pull_secret_file);
   fields.text("sshKeyFile", Need::required, Format::file_name, cluster.ssh_key_file);
+  fields.text("crdsFolder", Format::file_name, cluster.crds_folder);
+  fields.text("featureGateFile", Format::file_name, cluster.feature_gate_file);
+  fields.text("machineConfigsFolder", Format::file_name, cluster.machine_configs_folder);
+  fields.flag("kubeProxy", cluster.kube_proxy);
   fields.group("pki", Need::optional, [&](Fields& f) { describe_pki(f, cluster.pki); });
 }
 

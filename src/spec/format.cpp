@@ -101,6 +101,15 @@ std::optional<Complaint> check_image(std::string_view text) {
   return {};
 }
 
+bool is_interface_name(std::string_view text) {
+  constexpr std::size_t kMaxBytes = 15;  // IFNAMSIZ counts the final NUL
+  const auto is_good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+           c == '_';
+  };
+  return !text.empty() && text.size() <= kMaxBytes && text != "." && text != ".." && std::ranges::all_of(text, is_good);
+}
+
 }  // namespace
 
 bool is_multicast(const IpAddress& address) {
@@ -236,6 +245,10 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       if (!text.empty() && std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
         return {};
       return Complaint{code::bad_name, "this is no name of a file"};
+    case Format::interface_name:
+      if (is_interface_name(text)) return {};
+      return Complaint{code::bad_name, "this is no name of a network interface",
+                       "1 to 15 letters, digits, hyphens, dots and underscores such as ens3"};
     case Format::ipv6:
       if (const auto address = parse_ipv6(text)) return check_host(*address, kIpv6Example);
       return Complaint{code::bad_address, "this is no IPv6 address", kIpv6Example};

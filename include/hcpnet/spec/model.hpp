@@ -392,9 +392,13 @@ struct BootstrapCluster {
     NodeRole role = NodeRole::worker;
     std::string mac_address, address;
     std::string disk = "/dev/vda";
+    std::string interface = "ens3";  ///< that the address is on
   };
   std::vector<Node> nodes;
   std::string pull_secret_file, ssh_key_file;  ///< relative to the folder of the spec's file
+  /// What was taken out of the release image, or rendered by programs of it.
+  std::optional<std::string> crds_folder, feature_gate_file, machine_configs_folder;
+  bool kube_proxy = false;  ///< on the nodes, for Services before there is a pod network
   struct Pki {
     PkiLayout layout = PkiLayout::hand_made;
     KeyKind key = KeyKind::ecdsa_p256;

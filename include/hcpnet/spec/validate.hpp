@@ -222,9 +222,11 @@ struct ValidNode {
   MacAddress mac;
   Ipv4 address;
   std::string disk;
+  std::string interface;
 };
 struct ValidBootstrapCluster {
   ObjectMeta metadata;
+  Origin origin;       ///< for problems that show later
   std::string domain;  ///< "<clusterName>.<baseDomain>"
   unsigned minor = 0;  ///< of OpenShift 4
   Ipv4Cidr machine_network, pod_network, service_network;
