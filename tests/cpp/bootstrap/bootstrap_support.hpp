@@ -55,7 +55,10 @@ inline nlohmann::json parsed_yaml(const std::string& text) {
 /// Compares with a file of tests/cpp/data/bootstrap; HCPNET_UPDATE_GOLDEN=1 writes it anew.
 inline void expect_golden(const std::string& name, const std::string& text) {
   const std::string path = std::string(HCPNET_TEST_DATA) + "/bootstrap/" + name;
-  if (std::getenv("HCPNET_UPDATE_GOLDEN") != nullptr) write_file(path, text);
+  if (std::getenv("HCPNET_UPDATE_GOLDEN") != nullptr) {
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    write_file(path, text);
+  }
   EXPECT_EQ(text, read_text(path)) << path;
 }
 
