@@ -105,33 +105,24 @@ std::string plural_of(const std::string& resource) {
   return resource.substr(0, resource.find('.'));
 }
 
-constexpr std::string_view kScriptHead = R"(#!/bin/bash
+constexpr std::string_view kScriptHead = R"sh(#!/bin/bash
 # Applies what lies beside this script, in the order in which one thing needs the other.
 #   apply.sh [KUBECONFIG]    OC names another program than oc
 # A failure ends it; what has been applied stays, and the next run goes on from there.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")" oc = $ {
-OC:
-  -oc
-}
-if (($ # > 0))
-  ;
-then export KUBECONFIG = $1;
-fi
-#What somebody else has changed since is a conflict and ends the script : it is not for this one to undo.
-apply() {
-  "$oc" apply-- server - side-- field - manager = hcpnet - bootstrap - f "$1";
-}
-#Status is a subresource : apply would drop it without a word.
-patch_status() {
-  "$oc" patch "$1" --subresource = status-- type = merge-- patch - file "$2";
-}
-wait_for() {
-  "$oc" wait-- timeout = 120s "$@";
-}
-)";
+cd "$(dirname "${BASH_SOURCE[0]}")"
+oc=${OC:-oc}
+if (($# > 0)); then export KUBECONFIG=$1; fi
 
-std::string quoted(std::string_view words) {
+# What somebody else has changed since is a conflict and ends the script: it is not for this one to undo.
+apply() { "$oc" apply --server-side --field-manager=hcpnet-bootstrap -f "$1"; }
+# Status is a subresource: apply would drop it without a word.
+patch_status() { "$oc" patch "$1" --subresource=status --type=merge --patch-file "$2"; }
+wait_for() { "$oc" wait --timeout=120s "$@"; }
+)sh";
+
+/// Each word for a shell.
+std::string for_shell(std::string_view words) {
   std::string text;
   for (std::size_t at = 0; at <= words.size();) {
     const std::size_t end = std::min(words.find(' ', at), words.size());
@@ -168,7 +159,7 @@ std::string script(const std::vector<ManifestStep>& steps, bool has_crds) {
     text += "\n# " + name + ": " + steps[i].reason + "\napply " + name + ".yaml\n";
     for (const StatusPatch& status : steps[i].statuses)
       text += "patch_status " + status.resource + ' ' + name + '-' + plural_of(status.resource) + ".json\n";
-    for (const std::string& wait : steps[i].waits) text += "wait_for " + quoted(wait) + '\n';
+    for (const std::string& wait : steps[i].waits) text += "wait_for " + for_shell(wait) + '\n';
   }
   return text;
 }
