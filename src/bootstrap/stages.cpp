@@ -103,8 +103,8 @@ std::string filled(std::string_view text, const Words& words) {
 
 constexpr std::string_view kCommon = R"sh(# What the stages share; each of them reads it.
 # shellcheck shell=bash
+# shellcheck disable=SC2034  # the stages read failed
 export KUBECONFIG=$PWD/kubeconfig/admin.kubeconfig
-# shellcheck disable=SC2034  # the stages read it
 failed=0
 
 # check WHAT COMMAND...: says whether it holds, and goes on.

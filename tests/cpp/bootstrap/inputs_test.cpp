@@ -30,7 +30,7 @@ TEST(ResolveImages, TheSpecGoesBeforeTheFileAndEachMissingOneIsAnError) {
   const auto missing = resolve_images(cluster, {});
   ASSERT_TRUE(missing.has_error());
   EXPECT_EQ(missing.error().error_count(), 2u);
-  const Diagnostic& first = missing.error().items().at(0);
+  const Diagnostic first = missing.error().items().at(0);
   EXPECT_EQ(first.path, "/spec/images");
   EXPECT_GT(first.line, 0u);
   EXPECT_THAT(first.message, HasSubstr("the image hyperkube"));

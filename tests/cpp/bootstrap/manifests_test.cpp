@@ -44,7 +44,8 @@ TEST(Manifests, NothingComesBeforeWhatItNeeds) {
     for (const Json& object : step.objects) {
       const Json& metadata = object.at("metadata");
       if (object.at("kind") == "Namespace") namespaces.insert(metadata.at("name"));
-      if (metadata.contains("namespace")) EXPECT_TRUE(namespaces.contains(metadata.at("namespace"))) << object;
+      const std::string within = metadata.value("namespace", "default");
+      EXPECT_TRUE(namespaces.contains(within)) << object;
     }
 }
 

@@ -43,8 +43,9 @@ TEST_F(Render, GivesTheSetAndTheSecondTimeTheSame) {
   for (const pki::OutputFile& file : first.files) {
     EXPECT_TRUE(file.mode == 0600 || file.mode == 0644 || file.mode == 0755) << file.name;
     if (file.name.ends_with(".key") || file.name.ends_with(".kubeconfig") || file.name.ends_with(".ign") ||
-        file.name.starts_with("auth/"))
+        file.name.starts_with("auth/")) {
       EXPECT_EQ(file.mode, 0600u) << file.name;
+    }
     if (file.mode == 0600) continue;
     const std::string& text = file.text.reveal();
     for (const std::string& secret : {pem, encoded, inputs.kubeadmin.password.reveal(), inputs.kubeadmin.hash,
@@ -84,7 +85,9 @@ TEST_F(Render, TheBootstrapConfigHasWhatItsPodsAndItsScriptName) {
   for (const auto& [path, file] : files) {
     const bool is_key = path.ends_with(".key") || path.find("kubeconfig") != std::string::npos ||
                         path.ends_with("config.json") || path.ends_with(".nmconnection");
-    if (is_key) EXPECT_EQ(file.at("mode"), 0600) << path;
+    if (is_key) {
+      EXPECT_EQ(file.at("mode"), 0600) << path;
+    }
     for (const char* authority : {"root-ca.key", "etcd-ca.key", "kubernetes-ca.key", "front-proxy-ca.key"})
       EXPECT_FALSE(path.ends_with(authority)) << path;
   }
@@ -167,7 +170,7 @@ TEST_F(Render, TheReleasesFilesAreRead) {
                    "    release.openshift.io/feature-set: TechPreviewNoUpgrade\n  name: a.example.com\n");
   test::write_file(folder / "crds/notes.txt", "x");
   test::write_file(folder / "gate.yaml",
-                   "kind: FeatureGate\nstatus: {featureGates: [{version: '', enabled: [{name: On}]}]}\n");
+                   "kind: FeatureGate\nstatus: {featureGates: [{version: '', enabled: [{name: Feature}]}]}\n");
   for (const char* pool : {"master", "worker"})
     test::write_file(folder / ("configs/rendered-" + std::string(pool) + "-0a.yaml"),
                      "kind: MachineConfig\nspec: {config: {ignition: {version: 3.4.0}}}\n");
@@ -175,7 +178,7 @@ TEST_F(Render, TheReleasesFilesAreRead) {
   ASSERT_EQ(inputs.crds.size(), 1u);
   EXPECT_EQ(inputs.crds[0].name, "a.yaml");
   EXPECT_EQ(inputs.warnings.warning_count(), 1u) << inputs.warnings.to_string();
-  EXPECT_THAT(inputs.feature_gates->enabled, testing::ElementsAre("On"));
+  EXPECT_THAT(inputs.feature_gates->enabled, testing::ElementsAre("Feature"));
   EXPECT_EQ(inputs.machine_configs.size(), 2u);
   const auto warnings = render(cluster(), inputs, folder / "out").value().warnings;
   EXPECT_EQ(warnings.warning_count(), 1u) << warnings.to_string();

@@ -41,10 +41,11 @@ TEST(Stages, ScriptsAreSoundShellPrintTheirCommandsAndRunNothingUnasked) {
   const auto cluster = cluster_with(pki::Layout::installer);
   const test::TemporaryFolder folder;
   std::filesystem::create_directories(folder / "stages");
+  const auto files = render_stages(cluster, plan_pki(cluster));
+  for (const pki::OutputFile& file : files) test::write_file(folder / ("stages/" + file.name), file.text.reveal());
   std::string paths;
-  for (const pki::OutputFile& file : render_stages(cluster, plan_pki(cluster))) {
+  for (const pki::OutputFile& file : files) {
     const std::string path = folder / ("stages/" + file.name);
-    test::write_file(path, file.text.reveal());
     paths += ' ' + path;
     if (file.name == "common.sh") continue;
     EXPECT_EQ(file.mode, 0755u);
