@@ -56,6 +56,18 @@ TEST(BootstrapCluster, ReleasesAreThoseThatAreKnown) {
     EXPECT_THAT(errors(bad), ElementsAre("bad-version /spec/openshiftVersion")) << bad;
 }
 
+TEST(BootstrapCluster, AnInterfaceIsOneThatLinuxTakes) {
+  const std::string address = "address: 192.168.126.101}";
+  const auto errors = [&](const std::string& name) {
+    return errors_with(address, "address: 192.168.126.101, interface: \"" + name + "\"}");
+  };
+  for (const char* good : {"ens3", "enp1s0.100", "a", "br-ex", "abcdefghijklmno"})
+    EXPECT_THAT(errors(good), IsEmpty()) << good;
+  for (const char* bad : {"", ".", "..", "ens/3", "a b", "abcdefghijklmnop", "ä"})
+    EXPECT_THAT(errors(bad), ElementsAre("bad-name /spec/nodes/1/interface")) << bad;
+  EXPECT_EQ(test::valid(cluster_text()).bootstrap_clusters[0].nodes[1].interface, "ens3");
+}
+
 TEST(BootstrapCluster, NetworksDoNotOverlap) {
   EXPECT_THAT(errors_with("pod: 10.128.0.0/14", "pod: 192.168.0.0/16"),
               ElementsAre("networks-overlap /spec/networks/pod"));
