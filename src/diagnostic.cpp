@@ -14,7 +14,7 @@ std::string_view to_string(Severity severity) noexcept {
 
 namespace {
 
-/// A file may have any name, and a terminal obeys what it is sent.
+/// A file or a key may have any name, and a terminal obeys what it is sent.
 std::string without_controls(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string shown;
@@ -37,7 +37,7 @@ std::string Diagnostic::to_string() const {
   if (!text.empty()) text += ": ";
   text += hcpnet::to_string(severity);
   text += ": ";
-  if (!path.empty()) text += path + ": ";
+  if (!path.empty()) text += without_controls(path) + ": ";
   text += message;
   if (!found.empty() && !expected.empty())
     text += " (found " + found + "; expected " + expected + ')';

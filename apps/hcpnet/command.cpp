@@ -31,19 +31,23 @@ void print(const Diagnostics& diagnostics) {
 }
 
 void FileArguments::add_to(CLI::App& command, bool files_required) {
-  command
-      .add_option("FILE", files,
-                  "specs, YAML or JSON; all files together are one set; - is standard input, a folder its files")
-      ->required(files_required)
-      ->type_name("");
+  CLI::Option* specs =
+      command
+          .add_option("FILE", files,
+                      "specs, YAML or JSON; all files together are one set; - is standard input, a folder its files")
+          ->required(files_required)
+          ->type_name("");
+  // Where FILE may be left out a running process is asked, which has its own.
   command.add_option("--observed", observed, "objects as `kubectl get -o yaml` prints them; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false)
-      ->take_all();
+      ->take_all()
+      ->needs(specs);
   command.add_option("--endpoints", endpoints, "map of namespace/service:port to [address:port, ...]; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false)
-      ->take_all();
+      ->take_all()
+      ->needs(specs);
 }
 
 SourceFiles FileArguments::read(Diagnostics& problems) const {
@@ -71,7 +75,9 @@ void StateArguments::add_to(CLI::App& command) {
   command
       .add_option("--state-dir", state_dir,
                   "folder of the leases and the admin socket; default $STATE_DIRECTORY, else the XDG state folder")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(
+          CLI::Validator([](const std::string& folder) { return std::string(folder.empty() ? "is empty" : ""); }, ""));
 }
 
 std::string StateArguments::inside(const char* name) const {

@@ -12,7 +12,9 @@ namespace hcpnet::spec {
 template <class Thing>
 class Claims {
  public:
-  Claims(Diagnostics& warnings, const char* what) : warnings_(warnings), what_(what) {}
+  /// `loss`: what becomes of an owner that comes too late.
+  Claims(Diagnostics& warnings, const char* what, const char* loss = "goes without it")
+      : warnings_(warnings), what_(what), loss_(loss) {}
   /// True when `thing` belongs to `owner`; warns when it belongs to another.
   bool claim(const Thing& thing, const std::string& owner, const std::string& text, const ObservedObject& object,
              std::string_view pointer) {
@@ -27,13 +29,14 @@ class Claims {
             std::string_view pointer) {
     warnings_.add(object.warning(
         code::claim_lost, pointer,
-        std::string(what_) + ' ' + text + " belongs to " + winner + ", which is older; " + loser + " goes without it"));
+        std::string(what_) + ' ' + text + " belongs to " + winner + ", which is older; " + loser + ' ' + loss_));
   }
   std::map<Thing, std::string> owners_;
 
  private:
   Diagnostics& warnings_;
   const char* what_;
+  const char* loss_;
 };
 
 }  // namespace hcpnet::spec

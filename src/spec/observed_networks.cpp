@@ -11,6 +11,8 @@
 namespace hcpnet::spec {
 namespace {
 
+constexpr const char* kNoAppsAddress = "gets no apps address";
+
 /// "com.example.hc." for hc.example.com: what is below a name begins with it.
 std::string reversed(std::string_view domain) {
   std::string key;
@@ -76,7 +78,7 @@ bool is_disabled(const ObservedObject& object, const std::string& pointer) {
 }
 
 void settle_infras(const std::vector<ObservedObject>& infras, Diagnostics& warnings) {
-  Claims<Ipv4> addresses(warnings, "server address");
+  Claims<Ipv4> addresses(warnings, "server address", "needs another");
   for (const ObservedObject& infra : infras)
     for (const char* component : {"dhcp", "dns", "proxy"}) {
       const std::string at = std::string("/spec/infraComponents/") + component;
@@ -90,9 +92,9 @@ void settle_infras(const std::vector<ObservedObject>& infras, Diagnostics& warni
 
 std::set<std::string> settle_networks(const ObservedObjects& objects, Diagnostics& warnings) {
   settle_infras(objects.infras, warnings);
-  DomainClaims domains(warnings, "domain");
-  Claims<std::string> clusters(warnings, "hosted cluster");
-  PoolClaims pools(warnings, "apps pool");
+  DomainClaims domains(warnings, "domain", kNoAppsAddress);
+  Claims<std::string> clusters(warnings, "hosted cluster", kNoAppsAddress);
+  PoolClaims pools(warnings, "apps pool", kNoAppsAddress);
   std::set<std::string> losers;
   for (const ObservedObject& attachment : objects.attachments) {
     const std::string owner = attachment.metadata.key();

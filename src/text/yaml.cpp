@@ -69,7 +69,8 @@ class Handler : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     const std::size_t offset = visit(mark);
-    if (documents_++ > 0 && !is_separated(offset))
+    // YAML lets a document follow a line "..." as well; kubectl then reads the first one only.
+    if (documents_++ > 0 && !source_.text().substr(offset).starts_with("---"))
       source_.stop(code::yaml_syntax, offset,
                    "this belongs to nothing: the document before it has ended; a new one begins with ---");
   }
@@ -189,22 +190,6 @@ class Handler : public YAML::EventHandler {
     source_.stop(code::yaml_syntax, quoted_->first, "the quote that opens here is not closed where its value ends");
   }
 
-  /// True when "---" is at `offset`, or "..." is the last thing before it.
-  [[nodiscard]] bool is_separated(std::size_t offset) const {
-    std::string_view text = source_.text();
-    if (text.substr(offset).starts_with("---")) return true;
-    text = text.substr(0, offset);
-    while (!text.empty()) {
-      const std::size_t begin = text.find_last_of('\n', text.size() - 1);
-      std::string_view line = text.substr(begin == std::string_view::npos ? 0 : begin + 1);
-      if (line.starts_with("...")) return true;
-      const std::size_t first = line.find_first_not_of(kBlanks);
-      if (first != std::string_view::npos && line[first] != '#') return false;
-      text = text.substr(0, begin == std::string_view::npos ? 0 : begin);
-    }
-    return false;
-  }
-
   void refuse_tag(std::size_t offset, std::string message) {
     Diagnostic problem =
         source_.problem(code::unsupported_tag, source_.position(offset), tree_.path(), std::move(message));
@@ -212,7 +197,9 @@ class Handler : public YAML::EventHandler {
   }
   ValueType type_of(const std::string& tag, const std::string& text, std::size_t offset) {
     if (tag == "?") return classify_plain_scalar(text);
-    if (tag == "!" || tag == std::string(kCoreTags) + "str") return ValueType::string;
+    if (tag == std::string(kCoreTags) + "str") return ValueType::string;
+    // yaml-cpp's tag of what is quoted or a block. As it stands in a file "!" makes a string of 010 for YAML 1.2 alone.
+    if (tag == "!" && !skip_properties(source_.text(), offset).has_tag) return ValueType::string;
     const ValueType plain = classify_plain_scalar(text);
     if (tag.starts_with(kCoreTags)) {
       const std::string_view name = std::string_view(tag).substr(kCoreTags.size());
@@ -227,7 +214,7 @@ class Handler : public YAML::EventHandler {
   }
   void begin(ValueType type, std::size_t offset, const std::string& tag, std::string_view core_name,
              YAML::anchor_t anchor, bool is_block_map) {
-    const bool readable = tag == "?" || tag == "!" || tag == std::string(kCoreTags).append(core_name);
+    const bool readable = tag == "?" || tag == std::string(kCoreTags).append(core_name);
     if (!readable)
       refuse_tag(offset,
                  "the tag is none of YAML's core tags, or this value does not fit it; write the value without a tag");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <hcpnet/diagnostic.hpp>
@@ -25,6 +26,8 @@ TEST(Diagnostic, PrintsWhatItKnows) {
   EXPECT_EQ(d.to_string(),
             "net.yaml:3:5: error: /spec/cidr: there is no such field (found \"x\"; expected an IPv4 network) "
             "[unknown-field]");
+  d.path = "/spec/x\n\x1b[31m";
+  EXPECT_THAT(d.to_string(), testing::StartsWith("net.yaml:3:5: error: /spec/x\\x0a\\x1b[31m: there is"));
   EXPECT_EQ(at("", 0, Severity::warning).to_string(), "warning: there is no such field [unknown-field]");
 }
 

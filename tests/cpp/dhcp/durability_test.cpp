@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever a client was told is true after the power has failed.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
-#include <array>
 #include <atomic>
 #include <map>
 #include <random>
@@ -14,6 +9,7 @@
 #include "dhcp/lease_database.hpp"
 #include "dhcp/loopback_client.hpp"
 #include "dhcp/server_fixture.hpp"
+#include "dhcp/server_process.hpp"
 #include "dhcp/temporary_folder.hpp"
 #include "dhcp/volatile_disk.hpp"
 
@@ -105,57 +101,6 @@ class Load {
   std::size_t acks_ = 0;
 };
 
-/// The server as a process.
-class ServerProcess {
- public:
-  explicit ServerProcess(const std::string& database) {
-    std::array<int, 2> pipe{};
-    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    std::array<std::string, 11> arguments = {
-        HCPNET_DHCP_TEST_SERVER,   "--database", database, "--server", "127.0.0.1", "--cidr", "127.0.0.0/8", "--pool",
-        "127.1.0.1-127.1.255.254", "--port",     "0"};
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    const int result = ::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(pipe[1]);
-    if (result != 0) throw std::runtime_error("cannot start " + arguments[0]);
-    output_ = ::fdopen(pipe[0], "r");
-    if (std::fscanf(output_, "ready %u", &port_) != 1) throw std::runtime_error("the server did not start");
-    // Events would fill the pipe; nobody reads them.
-    reader_ = std::thread([this] {
-      while (std::fgetc(output_) != EOF) {
-      }
-    });
-  }
-  ~ServerProcess() {
-    kill();
-    reader_.join();
-    std::fclose(output_);
-  }
-  ServerProcess(const ServerProcess&) = delete;
-  ServerProcess& operator=(const ServerProcess&) = delete;
-
-  [[nodiscard]] std::uint16_t port() const noexcept { return static_cast<std::uint16_t>(port_); }
-  void kill() {
-    if (pid_ <= 0) return;
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-
- private:
-  pid_t pid_ = 0;
-  std::FILE* output_ = nullptr;
-  unsigned port_ = 0;
-  std::thread reader_;
-};
-
 TEST(DhcpDurability, NoAcknowledgedLeaseIsLostWhenTheProcessIsKilled) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("leases.db");
@@ -164,7 +109,7 @@ TEST(DhcpDurability, NoAcknowledgedLeaseIsLostWhenTheProcessIsKilled) {
   std::uint32_t next_client = 1;
   for (int life = 0; life < 40 && !testing::Test::HasFailure(); ++life) {
     SCOPED_TRACE(life);
-    ServerProcess server(path);
+    test::ServerProcess server(HCPNET_DHCP_TEST_SERVER, path, "127.1.0.1-127.1.255.254", 1h);
     const LoopbackClient client(server.port());
     Load load(client, ledger, next_client);
     load.run(random() % 200);

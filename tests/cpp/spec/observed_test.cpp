@@ -10,7 +10,10 @@
 namespace hcpnet::spec {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
@@ -239,7 +242,8 @@ TEST(Observed, TheOlderAttachmentKeepsDomainAndPool) {
   std::vector<std::string> told;
   for (const Diagnostic& d : reading.warnings) {
     told.push_back(std::to_string(d.line) + ' ' + d.code + ' ' + d.path);
-    EXPECT_THAT(d.message, testing::HasSubstr("belongs to hcp/old, which is older"));
+    EXPECT_THAT(d.message,
+                AllOf(HasSubstr("belongs to hcp/old, which is older; hcp/"), EndsWith(" gets no apps address")));
   }
   EXPECT_THAT(told, ElementsAre("8 claim-lost /spec/dns/clusterName", "18 claim-lost /spec/dns/clusterName",
                                 "28 claim-lost /spec/dns/clusterName",
@@ -259,7 +263,7 @@ TEST(Observed, TheOlderInfraKeepsAServerAddress) {
   const Diagnostic& d = reading.warnings.items().front();
   EXPECT_EQ(d.path, "/spec/infraComponents/dns/serverIP");
   EXPECT_EQ(d.line, 7u);
-  EXPECT_EQ(d.message, "server address 192.0.2.3 belongs to hcp/z, which is older; hcp/b goes without it");
+  EXPECT_EQ(d.message, "server address 192.0.2.3 belongs to hcp/z, which is older; hcp/b needs another");
 }
 
 // -----------------------------------------------------------------------------------------------------------------
