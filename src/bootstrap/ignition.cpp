@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <charconv>
 #include <hcpnet/bootstrap/ignition.hpp>
 #include <optional>
 
@@ -98,6 +99,31 @@ IgnitionVersion ignition_version(unsigned minor) noexcept {
 
 std::string data_url(std::string_view bytes) {
   return bytes.empty() ? "data:," : "data:text/plain;charset=utf-8;base64," + base64(bytes);
+}
+
+// RFC 2397: dataurl = "data:" [ mediatype ] [ ";base64" ] "," data
+std::optional<std::string> parse_data_url(std::string_view url) {
+  constexpr std::string_view kScheme = "data:";
+  const std::size_t comma = url.find(',');
+  if (!url.starts_with(kScheme) || comma == std::string_view::npos) return std::nullopt;
+  const std::string_view type = url.substr(kScheme.size(), comma - kScheme.size());
+  const std::string_view data = url.substr(comma + 1);
+  if (type.ends_with(";base64")) return parse_base64(data);
+  std::string bytes;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (data[i] != '%') {
+      bytes += data[i];
+      continue;
+    }
+    unsigned value = 0;
+    const char* const end = data.data() + std::min(i + 3, data.size());
+    if (const auto [last, error] = std::from_chars(data.data() + i + 1, end, value, 16);
+        error != std::errc() || last != data.data() + i + 3)
+      return std::nullopt;
+    bytes += static_cast<char>(value);
+    i += 2;
+  }
+  return bytes;
 }
 
 Json make_ignition(const NodeContent& content, IgnitionVersion version) {

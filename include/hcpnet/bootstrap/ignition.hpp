@@ -7,6 +7,7 @@
 #include <hcpnet/pki/key.hpp>
 #include <hcpnet/result.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,8 @@ inline constexpr IgnitionVersion kPointerVersion = IgnitionVersion::v3_2_0;
 
 /// "data:text/plain;charset=utf-8;base64,..." (RFC 2397); "data:," for nothing.
 [[nodiscard]] std::string data_url(std::string_view bytes);
+/// What a data URL holds, in base64 or with %XX; nullopt for what is none.
+[[nodiscard]] std::optional<std::string> parse_data_url(std::string_view url);
 
 /// Files replace what the image has at their path. Pure, like all here.
 [[nodiscard]] nlohmann::json make_ignition(const NodeContent& content, IgnitionVersion version);
