@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   add_names(app, status);
   add_bootstrap(app, status);
   add_pki(app, status);
+  add_lint(app, status);
   add_version(app, status);
   add_documentation(app, status);
   try {
