@@ -2,10 +2,10 @@
 """The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and a TLS-passthrough proxy.
 
 `Stack` serves a set of spec files; `check_files` only checks one. The modules `spec`, `text`, `tls`, `dhcp`, `dhcp6`,
-`dns`, `manifest`, `bootstrap` and `proxy` hold what belongs to one part. Names are those of the C++ library.
+`dns`, `manifest`, `bootstrap`, `lint` and `proxy` hold what belongs to one part. Names are those of the C++ library.
 """
 
-from hcpnet import bootstrap, dhcp, dhcp6, dns, manifest, proxy, spec, text, tls
+from hcpnet import bootstrap, dhcp, dhcp6, dns, lint, manifest, proxy, spec, text, tls
 from hcpnet._core import (
     CheckedFiles,
     Diagnostic,
@@ -48,6 +48,7 @@ __all__ = [
     "dhcp",
     "dhcp6",
     "dns",
+    "lint",
     "manifest",
     "proxy",
     "spec",

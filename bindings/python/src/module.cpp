@@ -21,5 +21,6 @@ PYBIND11_MODULE(_core, m) {
   bind_dns(m);
   bind_manifest(m);
   bind_bootstrap(m);
+  bind_lint(m);
   bind_stack(m);
 }
