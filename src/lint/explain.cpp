@@ -70,8 +70,10 @@ std::string wrapped(std::string_view text) {
 
 constexpr std::string_view kHead = R"(# Lint
 
-`hcpnet lint PATH...` looks at files that somebody wrote by hand, or that another tool wrote, and says what will go wrong with them, why, and how to mend it. It reads manifests and status patches, certificates and kubeconfigs, Ignition configs and what lies
-in them, MachineConfigs, haproxy.cfg, systemd units, drop-ins of CRI-O, apiserver-url.env, shell scripts, libvirt domains and networks. What a file is shows in its content and never in its name. All paths are one set: some rules are about what several files say together. A folder stands for every file below it.
+`hcpnet lint PATH...` looks at files that somebody wrote by hand, or that another tool wrote, and says what will go wrong with them, why, and how to mend it. It
+reads manifests and status patches, certificates and kubeconfigs, Ignition configs and what lies in them, MachineConfigs, haproxy.cfg, systemd units, drop-ins
+of CRI-O, apiserver-url.env, shell scripts, libvirt domains and networks. What a file is shows in its content and never in its name. All paths are one set: some
+rules are about what several files say together. A folder stands for every file below it.
 
 | option | meaning |
 |---|---|
@@ -80,13 +82,16 @@ in them, MachineConfigs, haproxy.cfg, systemd units, drop-ins of CRI-O, apiserve
 | `--suppressions FILE` | what to leave out, see below; repeatable |
 | `--explain RULE` | prints what is below about one rule; `all` for every one |
 
-Severities: **error**, it fails; **warning**, it works until something happens; **info**, a workaround or a choice, with its cause. Exit status: 0 good, 1 findings of `--fail-on` or worse, or a file that can't be read, 2 wrong use.
+Severities: **error**, it fails; **warning**, it works until something happens; **info**, a workaround or a choice, with its cause. Exit status: 0 good, 1
+findings of `--fail-on` or worse, or a file that can't be read, 2 wrong use.
 
-What is missing is called so only where the set is one for a whole cluster (`manifest-missing`) or where a file says that it needs the other. Objects that were read from a cluster (they have a UID) are not taken for manifests. Nothing secret is in a finding.
+What is missing is called so only where the set is one for a whole cluster (`manifest-missing`) or where a file says that it needs the other. Objects that were
+read from a cluster (they have a UID) are not taken for manifests. Nothing secret is in a finding.
 
 ## Suppressions
 
-A comment `# hcpnet-lint: ignore RULE: REASON` suppresses the findings of one rule in the YAML document that it stands in, or in the file where that is no YAML (PEM files may have text around their blocks). For JSON, and for what should stay as it is, a file:
+A comment `# hcpnet-lint: ignore RULE: REASON` suppresses the findings of one rule in the YAML document that it stands in, or in the file where that is no YAML
+(PEM files may have text around their blocks). For JSON, and for what should stay as it is, a file:
 
 ```yaml
 - rule: kube-proxy-workaround
@@ -98,11 +103,13 @@ A suppression without a reason is an error, and one that suppresses nothing a wa
 
 ## In code
 
-`hcpnet::lint::check` (`hcpnet/lint/lint.hpp`) takes names and texts, `read_files` reads folders; in Python `hcpnet.lint`. Limits: 64 MiB for a file, four files in each other, 1000 findings of each severity, 10,000 files.
+`hcpnet::lint::check` (`hcpnet/lint/lint.hpp`) takes names and texts, `read_files` reads folders; in Python `hcpnet.lint`. Limits: 64 MiB for a file, four files
+in each other, 1000 findings of each severity, 10,000 files.
 
 ## Rules
 
-In each example the lines with `-` are wrong and those with `+` right; `==> NAME` begins another file. A certificate is written as `openssl x509 -noout -text` names its parts.
+In each example the lines with `-` are wrong and those with `+` right; `==> NAME` begins another file. A certificate is written as `openssl x509 -noout -text`
+names its parts.
 )";
 
 std::string escaped_cell(std::string_view text) {
