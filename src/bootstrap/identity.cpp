@@ -119,4 +119,22 @@ bool is_hash_of(const pki::Secret& password, const std::string& hash) {
   return hash.starts_with("$2") && crypted(password, hash) == hash;
 }
 
+std::string name_uuid(std::string_view domain_name) {
+  // RFC 9562 section 6.6: 6ba7b810-9dad-11d1-80b4-00c04fd430c8, the namespace of domain names.
+  std::string text = "\x6b\xa7\xb8\x10\x9d\xad\x11\xd1\x80\xb4";
+  text += std::string("\x00\xc0\x4f\xd4\x30\xc8", 6);
+  text += domain_name;
+  std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+  pki::require(EVP_Digest(text.data(), text.size(), hash.data(), nullptr, EVP_sha1(), nullptr) == 1);
+  hash[6] = static_cast<unsigned char>((hash[6] & 0x0F) | 0x50);  // the version, and the variant below
+  hash[8] = static_cast<unsigned char>((hash[8] & 0x3F) | 0x80);
+  std::string uuid;
+  for (std::size_t i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) uuid += '-';
+    uuid += kHexDigits[hash[i] >> 4];
+    uuid += kHexDigits[hash[i] & 0x0F];
+  }
+  return uuid;
+}
+
 }  // namespace hcpnet::bootstrap

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// What is made at random once and kept from then on.
+/// What is made at random once and kept from then on; and names for machines, made of what they are called.
 namespace hcpnet::bootstrap {
 
 inline constexpr char kMetadataFile[] = "metadata.json";
@@ -22,5 +22,8 @@ inline constexpr char kPasswordHashFile[] = "auth/kubeadmin-password.bcrypt";
 [[nodiscard]] pki::Secret make_password();
 [[nodiscard]] std::string bcrypt(const pki::Secret& password);
 [[nodiscard]] bool is_hash_of(const pki::Secret& password, const std::string& hash);
+
+/// The UUID of a domain name (RFC 9562 section 5.5, version 5): the same for the same name.
+[[nodiscard]] std::string name_uuid(std::string_view domain_name);
 
 }  // namespace hcpnet::bootstrap

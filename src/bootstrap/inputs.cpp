@@ -170,6 +170,15 @@ class InputReader {
     return configs;
   }
 
+  PreviousZones read_zones(const std::string& output_folder) {
+    PreviousZones zones;
+    for (RenderedFile& zone : render_zones(cluster_)) {
+      auto text = pki::read_file(output_folder + "/network/" + zone.name, limits_.max_file_bytes, problems_);
+      if (text) zones.emplace(std::move(zone.name), text->reveal());
+    }
+    return zones;
+  }
+
   ClusterIds read_ids(const std::string& output_folder) {
     const std::string path = output_folder + '/' + kMetadataFile;
     const auto text = pki::read_file(path, limits_.max_file_bytes, problems_);
@@ -255,6 +264,7 @@ Result<Inputs, Diagnostics> read_inputs(const spec::ValidBootstrapCluster& clust
     inputs.pki = *std::move(existing);
   else
     problems.append(existing.error());
+  inputs.zones = reader.read_zones(output_folder);
   inputs.ids = reader.read_ids(output_folder);
   inputs.kubeadmin = reader.read_kubeadmin(output_folder);
   if (problems.has_errors()) return problems;

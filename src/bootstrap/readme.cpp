@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bootstrap/readme.hpp"
 #include <hcpnet/bootstrap/kubeconfig.hpp>
+#include <hcpnet/bootstrap/load_balancer.hpp>
 #include <hcpnet/bootstrap/stages.hpp>
 
 namespace hcpnet::bootstrap {
@@ -42,6 +43,18 @@ std::string kubeconfig_table(const std::string& domain, const pki::PkiPlan& plan
   return text;
 }
 
+std::string service_table(const std::vector<BalancedService>& services) {
+  std::string text = "| service | address | ready when 200 is the answer of | nodes |\n|---|---|---|---|\n";
+  for (const BalancedService& service : services) {
+    text += "| " + service.name + " | " + service.address.to_string() + ':' + std::to_string(service.port) + " | " +
+            (service.check.is_tls ? "https://NODE:" : "http://NODE:") + std::to_string(service.check.port) +
+            service.check.path + " |";
+    for (const spec::ValidNode* node : service.nodes) text += ' ' + node->name;
+    text += " |\n";
+  }
+  return text;
+}
+
 std::string stage_table(const std::vector<Stage>& stages) {
   std::string text = "| script | what |\n|---|---|\n";
   for (const Stage& stage : stages) text += "| stages/" + stage.name + ".sh | " + stage.title + " |\n";
@@ -74,9 +87,19 @@ std::string render_readme(const spec::ValidBootstrapCluster& cluster, const pki:
          "## kubeconfig\n" +
          kubeconfig_table(cluster.domain, plan) +
          "\nCheck: `kubectl --kubeconfig FILE auth whoami`.\n\n"
-         "## load-balancer\n`haproxy-bootstrap.cfg` while the bootstrap node is there, `haproxy.cfg` from the pivot "
-         "on, when "
-         "etcd has its three members on the control plane. Check: `haproxy -c -f FILE`.\n\n"
+         "## load-balancer\n" +
+         service_table(balanced_services(cluster, Phase::pivoted)) +
+         "\n`haproxy-bootstrap.cfg` while the bootstrap node is there, `haproxy.cfg` from the pivot on, when etcd has its "
+         "three members on the control plane. Check: `haproxy -c -f FILE`.\n" +
+         (cluster.spec.keepalived ? "`keepalived.conf` is the same on each of its hosts. Check: `keepalived "
+                                    "--config-test --use-file FILE`.\n"
+                                  : "") +
+         "In place of HAProxy: `hcpnet up load-balancer/proxy.yaml --endpoints load-balancer/endpoints-bootstrap.yaml`, "
+         "and from the pivot on with `endpoints.yaml`.\n\n"
+         "## network\n`zones` for a name server (`named-checkzone ZONE FILE`); `libvirt` for virsh; for the host's packet "
+         "filter either `nftables.nft` (`nft --check --file FILE`) or `firewalld`, which goes below /etc/firewalld." +
+         (cluster.spec.keepalived ? "" : " `virtual-addresses.service` gives this host the virtual addresses.") +
+         "\n\n"
          "## bootstrap-node, node, nodes\nFiles of the bootstrap node, of every other node, and of each one, below its "
          "root. `/etc/kubernetes/apiserver-url.env` is what the network operator reads before there is a pod network; "
          "without it no operator starts.\n\n"

@@ -6,6 +6,7 @@
 #include <hcpnet/bootstrap/manifests.hpp>
 #include <hcpnet/bootstrap/node_files.hpp>
 #include <hcpnet/bootstrap/stages.hpp>
+#include <hcpnet/dns/renderer.hpp>
 #include <utility>
 
 #include "bootstrap/identity.hpp"
@@ -104,9 +105,8 @@ Result<Rendered, Diagnostics> render(const spec::ValidBootstrapCluster& cluster,
   append(rendered.files, "machine-config-inputs", render_machine_config_inputs(cluster, inputs));
   append(rendered.files, "ignition", std::move(ignition.files));
   append(rendered.files, "stages", render_stages(cluster, plan));
-  append(rendered.files, "load-balancer",
-         {{"haproxy-bootstrap.cfg", pki::Secret(render_haproxy(cluster, Phase::bootstrap))},
-          {"haproxy.cfg", pki::Secret(render_haproxy(cluster, Phase::pivoted))}});
+  append(rendered.files, "load-balancer", render_load_balancer(cluster));
+  append(rendered.files, "network", render_machine_network(cluster, inputs.zones, dns::serial_day(inputs.now)));
   append_nodes(rendered.files, cluster, plan, inputs.images);
   for (pki::OutputFile& file : identity_files(cluster, inputs)) rendered.files.push_back(std::move(file));
   rendered.files.push_back({"README.md", pki::Secret(render_readme(cluster, plan, rendered.ignition))});

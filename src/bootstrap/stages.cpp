@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <hcpnet/bootstrap/machine_network.hpp>
 #include <hcpnet/bootstrap/stages.hpp>
 #include <map>
 #include <utility>
@@ -29,11 +30,26 @@ std::string console_lines(const std::vector<const spec::ValidNode*>& nodes) {
   for (const spec::ValidNode* node : nodes) text += "  install_by_hand " + node->name + ' ' + node->disk + '\n';
   return text;
 }
-std::string machine_lines(const std::vector<spec::ValidNode>& nodes) {
-  std::string text;
-  for (const spec::ValidNode& node : nodes) text += "  make_machine " + node.name + ' ' + node.mac.to_string() + '\n';
-  return text;
+
+std::string network_lines(const spec::ValidBootstrapCluster& cluster) {
+  if (!cluster.gateway) return "  # The machine network is not this host's: the bridge " + cluster.bridge + " leads there.\n";
+  const std::string& name = cluster.spec.cluster_name;
+  return "  virsh net-define network/libvirt/network.xml\n  virsh net-autostart " + name +
+         "\n  virsh net-list --name | grep -qxF " + name + " || virsh net-start " + name + '\n';
 }
+
+constexpr std::string_view kAddressesByUnit =
+    R"sh(  sudo install -m 0644 network/virtual-addresses.service /etc/systemd/system/hcpnet-@cluster@.service
+  sudo systemctl daemon-reload
+  sudo systemctl enable hcpnet-@cluster@.service
+  sudo systemctl restart hcpnet-@cluster@.service
+)sh";
+constexpr std::string_view kAddressesByKeepalived =
+    R"sh(  # This and HAProxy on every host of the load balancer.
+  sudo install -m 0644 load-balancer/keepalived.conf /etc/keepalived/keepalived.conf
+  sudo systemctl enable keepalived
+  sudo systemctl reload-or-restart keepalived
+)sh";
 
 std::string host_check(const pki::PkiPlan& plan, const std::string& host) {
   std::string text;
@@ -64,8 +80,13 @@ Words words_for(const spec::ValidBootstrapCluster& cluster, const pki::PkiPlan& 
           {"version", cluster.spec.openshift_version},
           {"api_vip", cluster.api_vip.to_string()},
           {"ingress_vip", cluster.ingress_vip.to_string()},
-          {"prefix", std::to_string(cluster.machine_network.prefix_length())},
+          {"cluster", cluster.spec.cluster_name},
+          {"pool", cluster.spec.libvirt.pool},
+          {"live_iso", cluster.spec.libvirt.live_iso},
+          {"disk_gib", std::to_string(cluster.spec.libvirt.disk_gib)},
+          {"machine_network", network_lines(cluster)},
           {"bootstrap", cluster.bootstrap().name},
+          {"bootstrap_machine", machine_name(cluster, cluster.bootstrap())},
           {"bootstrap_address", cluster.bootstrap().address.to_string()},
           {"bootstrap_disk", cluster.bootstrap().disk},
           {"masters", names_of(control_plane)},
@@ -77,7 +98,6 @@ Words words_for(const spec::ValidBootstrapCluster& cluster, const pki::PkiPlan& 
           {"bootstrap_user", plan.find(plan.roles.kubelet_bootstrap)->profile.subject.common_name},
           {"server_ca", plan.roles.server_ca},
           {"kubelet_client_ca", plan.roles.kubelet_client_ca},
-          {"machines", machine_lines(cluster.nodes)},
           {"console_masters", console_lines(control_plane)},
           {"console_workers", console_lines(workers)},
           {"pki_checks", pki_checks(cluster, plan)}};
@@ -105,6 +125,7 @@ constexpr std::string_view kCommon = R"sh(# What the stages share; each of them 
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # the stages read failed
 export KUBECONFIG=$PWD/kubeconfig/admin.kubeconfig
+export LIBVIRT_DEFAULT_URI=${LIBVIRT_DEFAULT_URI:-qemu:///system}
 failed=0
 
 # check WHAT COMMAND...: says whether it holds, and goes on.
@@ -157,8 +178,9 @@ self_signed() {
 # image TAG: of the release
 image() { oc adm release info --registry-config=auth/pull-secret.json --image-for="$1" "@release@"; }
 
-# What has to be typed at a machine's console. The sum keeps the way there from being trusted.
+# Starts a machine, and says what has to be typed at its console. The sum keeps the way there from being trusted.
 install_by_hand() { # NODE DISK
+  [[ $(virsh domstate "@cluster@-$1") == running* ]] || virsh start "@cluster@-$1"
   echo "# $1, booted from the live ISO:"
   echo "sudo coreos-installer install $2 --ignition-url=http://${HTTP_HOST:?the address of this host}:8080/$1.ign \\"
   echo "  --ignition-hash=sha512-$(sha512sum "ignition/$1.ign" | cut -d' ' -f1) && sudo reboot"
@@ -202,22 +224,33 @@ has_members() { (($(members) >= @master_count@)); }
 constexpr std::string_view kRender =
     "  hcpnet bootstrap render \"${SPEC:?the file with the BootstrapCluster}\" --output-dir .\n";
 
-constexpr std::string_view kInfrastructureRun =
-    R"sh(  # The addresses last until the next boot of this host; keepalived would hold them for good.
-  local bridge=${BRIDGE:?the bridge of the machine network}
-  sudo ip address replace @api_vip@/@prefix@ dev "$bridge"
-  sudo ip address replace @ingress_vip@/@prefix@ dev "$bridge"
-  sudo install -m 0644 load-balancer/haproxy-bootstrap.cfg /etc/haproxy/haproxy.cfg
+constexpr std::string_view kFirewall = R"sh(  if systemctl is-active --quiet firewalld; then
+    sudo cp -r network/firewalld/. /etc/firewalld/
+    sudo firewall-cmd --check-config
+    sudo firewall-cmd --reload
+  else
+    sudo nft -f network/nftables.nft
+  fi
+)sh";
+constexpr std::string_view kBalancerAndMachines =
+    R"sh(  sudo install -m 0644 load-balancer/haproxy-bootstrap.cfg /etc/haproxy/haproxy.cfg
   sudo systemctl reload-or-restart haproxy
   # An empty disk is tried first and falls through to the ISO; once it is installed, it is what boots.
-  make_machine() { # NAME MAC
-    virt-install --name "$1" --memory 16384 --vcpus 4 --osinfo detect=on,require=off --disk pool=default,size=120 \
-      --disk "${LIVE_ISO:?the RHCOS live ISO, in a pool},device=cdrom" --network "bridge=$bridge,mac=$2" --boot hd,cdrom \
-      --graphics none --print-xml 1 | virsh define /dev/stdin
-  }
-@machines@)sh";
+  local node disk
+  for node in @bootstrap@ @masters@ @workers@; do
+    disk=@cluster@-$node.qcow2
+    virsh vol-info --pool @pool@ "$disk" >/dev/null 2>&1 ||
+      virsh vol-create-as @pool@ "$disk" @disk_gib@GiB --format qcow2
+    virsh define "network/libvirt/machines/$node.xml"
+  done
+)sh";
 constexpr std::string_view kInfrastructureVerify =
-    R"sh(  check 'api.@domain@ is @api_vip@' resolves api.@domain@ @api_vip@
+    R"sh(  local node
+  check 'the live ISO is in its pool' virsh vol-info --pool @pool@ @live_iso@
+  for node in @bootstrap@ @masters@ @workers@; do
+    check "the machine of $node is there" virsh dominfo "@cluster@-$node"
+  done
+  check 'api.@domain@ is @api_vip@' resolves api.@domain@ @api_vip@
   check 'api-int.@domain@ is @api_vip@' resolves api-int.@domain@ @api_vip@
   check 'any name below apps.@domain@ is @ingress_vip@' resolves any.apps.@domain@ @ingress_vip@
   check 'HAProxy takes its configuration' haproxy -c -f load-balancer/haproxy-bootstrap.cfg
@@ -340,7 +373,7 @@ constexpr std::string_view kPivotRun = R"sh(  # With fewer members the cluster w
   sudo systemctl reload haproxy
   retry 120 'the API answers without the bootstrap node' is_ready @api_vip@
   ((failed == 0)) || return 1
-  virsh destroy @bootstrap@
+  virsh destroy @bootstrap_machine@
 )sh";
 
 constexpr std::string_view kConvergenceVerify =
@@ -371,14 +404,19 @@ std::vector<Stage> make_stages(const spec::ValidBootstrapCluster& cluster, const
   add("01-prerequisites", "programs, a pull secret, and room for the machines", {"pull secret"}, {"tools"},
       "  echo 'install what the verification misses'\n",
       R"sh(  local program
-  for program in oc podman openssl jq curl ssh virsh virt-install haproxy; do
+  for program in oc podman openssl jq curl ssh virsh haproxy; do
     check "$program is there" command -v "$program"
   done
   check 'the pull secret is one' jq -e '.auths | length > 0' auth/pull-secret.json
   check 'libvirt answers' virsh uri
 )sh");
-  add("02-infrastructure", "virtual addresses, load balancer and machines", {"spec", "tools", "live ISO"},
-      {"load balancer", "machines"}, kInfrastructureRun, kInfrastructureVerify);
+  const std::string infrastructure =
+      std::string(kFirewall) + "@machine_network@" +
+      std::string(cluster.spec.keepalived ? kAddressesByKeepalived : kAddressesByUnit) +
+      std::string(kBalancerAndMachines);
+  add("02-infrastructure", "machine network, virtual addresses, load balancer and machines",
+      {"spec", "tools", "live ISO"}, {"machine network", "load balancer", "machines"}, infrastructure,
+      kInfrastructureVerify);
   add("05-pki", "keys and certificates", {"spec"}, {"pki"}, kRender, kPkiVerify);
   add("04-release", "what the release image knows: CRDs, features, the configs of its nodes",
       {"release image", "pull secret", "tools", "pki"}, {"CRDs", "feature gates", "machine configs"}, kReleaseRun,
@@ -391,7 +429,7 @@ std::vector<Stage> make_stages(const spec::ValidBootstrapCluster& cluster, const
       {"spec", "pki", "kubeconfigs", "static pods", "manifests", "machine configs", "pull secret"}, {"ignition"},
       kRender, kIgnitionVerify);
   add("09-install", "the bootstrap node and the control plane boot from their disks",
-      {"ignition", "machines", "load balancer"}, {"bootstrap node", "control plane"}, kInstallRun, kInstallVerify);
+      {"ignition", "machines", "machine network", "load balancer"}, {"bootstrap node", "control plane"}, kInstallRun, kInstallVerify);
   add("10-bootstrap", "the bootstrap node serves the API and applies the manifests", {"bootstrap node"}, {"API"},
       kBootstrapRun, kBootstrapVerify);
   add("11-control-plane", "the control-plane nodes get their certificates", {"API", "control plane"},
@@ -405,11 +443,11 @@ std::vector<Stage> make_stages(const spec::ValidBootstrapCluster& cluster, const
       "  oc get etcd cluster -o yaml\n", kEtcdVerify);
   add("13-pivot", "the bootstrap node leaves", {"etcd members", "load balancer"}, {"own control plane"}, kPivotRun,
       R"sh(  check 'the API answers through its address' is_ready @api_vip@
-  check 'the bootstrap node is gone' test "$(virsh domstate @bootstrap@)" = 'shut off'
+  check 'the bootstrap node is gone' test "$(virsh domstate @bootstrap_machine@)" = 'shut off'
 )sh");
   const bool has_workers = !cluster.with_role(NodeRole::worker).empty();
   if (has_workers) {
-    add("14-workers", "the workers boot from their disks", {"own control plane", "ignition", "machines"},
+    add("14-workers", "the workers boot from their disks", {"own control plane", "ignition", "machines", "machine network"},
         {"installed workers"}, "  python3 -m http.server 8080 --directory ignition &\n@console_workers@  wait\n",
         R"sh(  local address
   for address in @worker_addresses@; do

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string_view>
 
 #include "spec/build.hpp"
 #include "spec/format.hpp"
 
 namespace hcpnet::spec {
+namespace {
+
+/// As much of the cluster's name as Linux has room for.
+std::string default_bridge(std::string_view cluster_name) {
+  constexpr std::size_t kMaxNameBytes = 9;
+  std::string bridge = "virbr-" + std::string(cluster_name.substr(0, kMaxNameBytes));
+  while (bridge.ends_with('-')) bridge.pop_back();
+  return bridge;
+}
+
+}  // namespace
 
 const ValidNode& ValidBootstrapCluster::bootstrap() const {
   return *with_role(NodeRole::bootstrap).front();
@@ -37,6 +49,7 @@ ValidBootstrapCluster build_bootstrap_cluster(const BootstrapCluster& cluster, c
   for (const BootstrapCluster::Node& node : cluster.nodes)
     valid.nodes.push_back({node.name, node.role, parse_mac_address(node.mac_address).value(),
                            parse_ipv4(node.address).value(), node.disk, node.interface});
+  valid.bridge = cluster.libvirt.bridge.value_or(default_bridge(cluster.cluster_name));
   const std::size_t slash = origin.file.rfind('/');
   if (slash != std::string::npos) valid.folder = origin.file.substr(0, slash + 1);
   valid.spec = cluster;

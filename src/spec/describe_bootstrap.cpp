@@ -41,6 +41,20 @@ void describe_pki(Fields& fields, BootstrapCluster::Pki& pki) {
   });
 }
 
+void describe_libvirt(Fields& fields, BootstrapCluster::Libvirt& libvirt) {
+  fields.text("bridge", Format::interface_name, libvirt.bridge);
+  fields.text("pool", Need::optional, Format::volume_name, libvirt.pool);
+  fields.text("liveISO", Need::optional, Format::volume_name, libvirt.live_iso);
+  fields.integer("memoryMiB", Need::optional, kMemoryMib, libvirt.memory_mib);
+  fields.integer("cpus", Need::optional, kCpus, libvirt.cpus);
+  fields.integer("diskGiB", Need::optional, kDiskGib, libvirt.disk_gib);
+}
+
+void describe_keepalived(Fields& fields, BootstrapCluster::Keepalived& keepalived) {
+  fields.text("interface", Need::required, Format::interface_name, keepalived.interface);
+  fields.integer("virtualRouterID", Need::optional, kVirtualRouterId, keepalived.virtual_router_id);
+}
+
 void describe_spec(Fields& fields, BootstrapCluster& cluster) {
   fields.text("clusterName", Need::required, Format::label, cluster.cluster_name);
   fields.text("baseDomain", Need::required, Format::lower_domain, cluster.base_domain);
@@ -59,6 +73,8 @@ void describe_spec(Fields& fields, BootstrapCluster& cluster) {
   fields.text("machineConfigsFolder", Format::file_name, cluster.machine_configs_folder);
   fields.flag("kubeProxy", cluster.kube_proxy);
   fields.group("pki", Need::optional, [&](Fields& f) { describe_pki(f, cluster.pki); });
+  fields.group("libvirt", Need::optional, [&](Fields& f) { describe_libvirt(f, cluster.libvirt); });
+  fields.object("keepalived", Need::optional, cluster.keepalived, describe_keepalived);
 }
 
 }  // namespace

@@ -101,13 +101,16 @@ std::optional<Complaint> check_image(std::string_view text) {
   return {};
 }
 
-bool is_interface_name(std::string_view text) {
-  constexpr std::size_t kMaxBytes = 15;  // IFNAMSIZ counts the final NUL
+constexpr std::size_t kMaxInterfaceBytes = 15;  // IFNAMSIZ counts the final NUL
+constexpr std::size_t kMaxVolumeBytes = 128;
+
+/// What a file name, a script, XML and a profile can hold as it is.
+bool is_plain_name(std::string_view text, std::size_t max_bytes) {
   const auto is_good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
            c == '_';
   };
-  return !text.empty() && text.size() <= kMaxBytes && text != "." && text != ".." && std::ranges::all_of(text, is_good);
+  return !text.empty() && text.size() <= max_bytes && text != "." && text != ".." && std::ranges::all_of(text, is_good);
 }
 
 }  // namespace
@@ -246,9 +249,13 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
         return {};
       return Complaint{code::bad_name, "this is no name of a file"};
     case Format::interface_name:
-      if (is_interface_name(text)) return {};
+      if (is_plain_name(text, kMaxInterfaceBytes)) return {};
       return Complaint{code::bad_name, "this is no name of a network interface",
                        "1 to 15 letters, digits, hyphens, dots and underscores such as ens3"};
+    case Format::volume_name:
+      if (is_plain_name(text, kMaxVolumeBytes) && !text.starts_with('-')) return {};
+      return Complaint{code::bad_name, "this is no name of a pool or a volume",
+                       "1 to 128 letters, digits, hyphens, dots and underscores such as rhcos-live.iso"};
     case Format::ipv6:
       if (const auto address = parse_ipv6(text)) return check_host(*address, kIpv6Example);
       return Complaint{code::bad_address, "this is no IPv6 address", kIpv6Example};

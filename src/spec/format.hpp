@@ -40,6 +40,7 @@ enum class Format : std::uint8_t {
   release,         ///< an OpenShift release that is known here: 4.18 or 4.18.3
   file_name,       ///< not empty, no control characters
   interface_name,  ///< of Linux, with what a file name and a profile can hold: 1 to 15 letters, digits and "-._"
+  volume_name,     ///< of storage: 1 to 128 such characters
   ipv6,
   ipv6_cidr,
   duid,  ///< a DHCPv6 unique identifier: 3 to 130 bytes in hexadecimal

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <hcpnet/bootstrap/images.hpp>
+#include <hcpnet/bootstrap/machine_network.hpp>
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/pki/store.hpp>
 #include <hcpnet/rendered_file.hpp>
@@ -59,11 +60,12 @@ struct Inputs {
   std::optional<FeatureGates> feature_gates;  ///< nullopt: not known
   /// Pool ("master", "worker") to the Ignition config of its rendered MachineConfig.
   std::map<std::string, nlohmann::json, std::less<>> machine_configs;
+  PreviousZones zones;  ///< of an earlier rendering, so that serials grow
   Diagnostics warnings;
 };
 
 /// Reads the files that the cluster names, and what an earlier rendering left in `output_folder`: the PKI, the ids, the
-/// password; the last two are made where they are not there. Every file that can't be read or is not what it should be
+/// password, the zone files; ids and password are made where they are not there. Every file that can't be read or is not what it should be
 /// is one error; none shows what is in it.
 [[nodiscard]] Result<Inputs, Diagnostics> read_inputs(const spec::ValidBootstrapCluster& cluster,
                                                       const std::string& output_folder, pki::Time now,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
 #include <hcpnet/bootstrap/ignition.hpp>
 #include <hcpnet/bootstrap/inputs.hpp>
+#include <hcpnet/bootstrap/load_balancer.hpp>
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/pki/store.hpp>
 #include <hcpnet/result.hpp>
@@ -25,9 +25,5 @@ struct Rendered {
 /// The set of files. `output_folder` is for messages. Writes nothing; pki::write_files does.
 [[nodiscard]] Result<Rendered, Diagnostics> render(const spec::ValidBootstrapCluster& cluster, const Inputs& inputs,
                                                    const std::string& output_folder);
-
-/// The load balancer's configuration while the cluster comes up, and after the bootstrap node has left.
-enum class Phase : std::uint8_t { bootstrap, pivoted };
-[[nodiscard]] std::string render_haproxy(const spec::ValidBootstrapCluster& cluster, Phase phase);
 
 }  // namespace hcpnet::bootstrap

@@ -370,6 +370,12 @@ enum class NodeRole : std::uint8_t { bootstrap, control_plane, worker };
 enum class PkiLayout : std::uint8_t { hand_made, installer };
 enum class KeyKind : std::uint8_t { ecdsa_p256, ecdsa_p384, rsa_2048, rsa_4096 };
 
+/// Apart from BootstrapCluster, since a nested struct is not complete before the end of it.
+/// The load balancer is several hosts; one at a time holds the virtual addresses.
+struct KeepalivedFields {
+  std::string interface;                ///< of these hosts, in the machine network
+  std::uint8_t virtual_router_id = 51;  ///< virtualRouterID, 1 to 255; nobody else in the network has it
+};
 struct BootstrapCluster {
   ObjectMeta metadata;
   std::string cluster_name, base_domain;
@@ -408,6 +414,16 @@ struct BootstrapCluster {
     };
     std::vector<Authority> authorities;  ///< that exist already
   } pki;
+  /// A host on which the nodes are virtual machines.
+  struct Libvirt {
+    std::optional<std::string> bridge;           ///< of the machine network; absent: "virbr-" and the cluster's name
+    std::string pool = "default";                ///< of storage: the machines' disks and the live ISO
+    std::string live_iso = "rhcos-live.iso";     ///< name of the volume
+    std::uint32_t memory_mib = 16'384, cpus = 4;  ///< of each machine
+    std::uint32_t disk_gib = 120;
+  } libvirt;
+  using Keepalived = KeepalivedFields;
+  std::optional<Keepalived> keepalived;
 };
 
 }  // namespace hcpnet::spec

@@ -235,6 +235,7 @@ struct ValidBootstrapCluster {
   std::optional<Ipv4Range> dhcp;
   Ipv4 api_vip, ingress_vip;
   std::vector<ValidNode> nodes;  ///< one with the role bootstrap, one control plane at least
+  std::string bridge;            ///< of the machine network on a host with libvirt
   std::string folder;            ///< of the file that it came from, which relative file names start at; "" for none
   BootstrapCluster spec;         ///< as written: images and file names
   [[nodiscard]] const ValidNode& bootstrap() const;

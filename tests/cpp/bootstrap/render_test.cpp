@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <hcpnet/dns/zone_file.hpp>
+
 #include "bootstrap/base64.hpp"
 #include "bootstrap/bootstrap_support.hpp"
 
@@ -220,28 +222,24 @@ TEST_F(Render, InputsThatAreNotWhatTheyShouldBeAreOneErrorEachAndNotShown) {
   EXPECT_THAT(problem(), testing::AllOf(HasSubstr("[bad-ssh-key]"), Not(HasSubstr("c2VjcmV0"))));
 }
 
-TEST_F(Render, HaproxyTakesBothConfigurations) {
-  for (const Phase phase : {Phase::bootstrap, Phase::pivoted}) {
-    const std::string text = render_haproxy(cluster(), phase);
-    test::write_file(folder / "haproxy.cfg", text);
-    const auto ran = test::run("haproxy -c -f " + (folder / "haproxy.cfg"));
-    EXPECT_EQ(ran.status, 0) << ran.output;
-    EXPECT_THAT(ran.output, Not(HasSubstr("WARNING")));
-    EXPECT_EQ(text.find("server bootstrap ") != std::string::npos, phase == Phase::bootstrap);
-    // Workers serve the applications and never the API.
-    const std::string api = text.substr(0, text.find("backend ingress-https"));
-    EXPECT_THAT(api, Not(HasSubstr("worker-0")));
-    EXPECT_THAT(api, HasSubstr("check-ssl"));
-    EXPECT_THAT(api, HasSubstr("uri /readyz"));
-    EXPECT_THAT(text.substr(api.size()), Not(HasSubstr("master-0")));
-  }
-}
-
-TEST_F(Render, WithoutWorkersTheControlPlaneServesTheApplications) {
-  for (std::size_t at = spec.find("role: Worker"); at != std::string::npos; at = spec.find("role: Worker"))
-    spec.replace(at, 12, "role: ControlPlane");
-  const std::string text = render_haproxy(cluster(), Phase::pivoted);
-  EXPECT_THAT(text.substr(text.find("backend ingress-https")), HasSubstr("server master-0 192.168.126.101:443"));
+TEST_F(Render, AZoneThatChangesGetsALaterSerialAndOneThatDoesNotKeepsIt) {
+  const auto serial_of = [](const Rendered& rendered, const std::string& zone) {
+    for (const pki::OutputFile& file : rendered.files)
+      if (file.name == "network/zones/" + zone + ".zone") return dns::parse_zone_file(zone, file.text.reveal())->serial;
+    return 0u;
+  };
+  const std::string forward = "ocp4.example.com", reverse = "126.168.192.in-addr.arpa";
+  const Inputs inputs = read_inputs(cluster(), folder / "out", test::kNow).value();
+  EXPECT_TRUE(inputs.zones.empty());
+  const Rendered first = render(cluster(), inputs, folder / "out").value();
+  EXPECT_EQ(serial_of(first, forward), 1u);
+  ASSERT_TRUE(pki::write_files(folder / "out", first.files));
+  spec = test::bootstrap_text("ingressVIP: 192.168.126.11", "ingressVIP: 192.168.126.12");
+  const Inputs again = read_inputs(cluster(), folder / "out", test::kNow).value();
+  EXPECT_EQ(again.zones.size(), 2u);
+  const Rendered second = render(cluster(), again, folder / "out").value();
+  EXPECT_EQ(serial_of(second, forward), 2027011500u);  // of the day that kNow is in
+  EXPECT_EQ(serial_of(second, reverse), 1u) << "it has no name for the ingress address";
 }
 
 }  // namespace
