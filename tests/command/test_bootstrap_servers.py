@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is rendered boots a real etcd, kube-apiserver and kube-controller-manager: with the flags of the static pods."""
+"""What is rendered boots a real etcd, API server, controller manager and scheduler: with the flags of the static pods."""
 
 from __future__ import annotations
 
@@ -97,6 +97,49 @@ def test_etcd_and_the_api_server_take_only_their_own_clients(control_plane: tupl
         files[-1].write_bytes(base64.b64decode(admin[field]))
     with pytest.raises((ssl.SSLError, ConnectionError, http.client.RemoteDisconnected)):
         running.ask("127.0.0.1", running.etcd_port, etcd_ca, (files[0], files[1]), "/health")
+
+
+def create(running: ControlPlane, manifest: dict[str, object]) -> None:
+    done = running.kubectl("admin", "create", "-f", "-", stdin=yaml.safe_dump(manifest))
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_scheduler_places_a_pod(control_plane: tuple[ControlPlane, str]) -> None:
+    running, _ = control_plane
+    running.start("kube-controller-manager")  # it makes the service account of the pod
+    running.start("kube-scheduler")
+    lease = ("--namespace=kube-system", "get", "lease/kube-scheduler", "--ignore-not-found")
+    wait_until(lambda: running.kubectl("admin", *lease).stdout, running.logs)
+    account = ("--namespace=default", "get", "serviceaccount/default", "--ignore-not-found")
+    wait_until(lambda: running.kubectl("admin", *account).stdout, running.logs)
+    capacity = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    create(
+        running,
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "master-0"},
+            "status": {"capacity": capacity, "allocatable": capacity},
+        },
+    )
+    create(
+        running,
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "hello", "namespace": "default"},
+            # Nobody says that this node is ready.
+            "spec": {
+                "tolerations": [{"operator": "Exists"}],
+                "containers": [{"name": "hello", "image": "registry.example.com/hello"}],
+            },
+        },
+    )
+
+    def node_of_pod() -> object:
+        return running.read("admin", "--namespace=default", "get", "pod/hello")["spec"].get("nodeName")
+
+    wait_until(lambda: node_of_pod() == "master-0", running.logs)
 
 
 def request_certificate(running: ControlPlane, node: str) -> str:

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 from hcpnet import SpecError
-from hcpnet.bootstrap import graph, hypershift_pointer, merge_ignition, render, retarget_kubeconfig, stages
+from hcpnet.bootstrap import (
+    graph,
+    hypershift_pointer,
+    load_balancer,
+    machine_network,
+    merge_ignition,
+    render,
+    retarget_kubeconfig,
+    stages,
+)
 
 EXAMPLE = Path(__file__).parents[2] / "examples/bootstrap"
 
@@ -76,3 +85,38 @@ def test_kubeconfig() -> None:
         retarget_kubeconfig("a: 1\n", "192.0.2.4")
     with pytest.raises(ValueError, match="address"):
         retarget_kubeconfig(text, "proxy")
+
+
+def test_load_balancer_and_network_are_those_of_a_rendering(tmp_path: Path) -> None:
+    spec = [EXAMPLE / "cluster.yaml"]
+    rendered = {f.name: f.content for f in render(spec, tmp_path / "out").files}
+    balancer = {f.name: f.content for f in load_balancer(spec)}
+    assert set(balancer) == {
+        "haproxy-bootstrap.cfg",
+        "haproxy.cfg",
+        "proxy.yaml",
+        "endpoints-bootstrap.yaml",
+        "endpoints.yaml",
+    }
+    network = {f.name: f.content for f in machine_network(spec, name="ocp4")}
+    assert {"zones/ocp4.example.com.zone", "libvirt/network.xml", "nftables.nft"} <= set(network)
+    for folder, files in (("load-balancer", balancer), ("network", network)):
+        assert {f"{folder}/{name}": content for name, content in files.items()} == {
+            name: content for name, content in rendered.items() if name.startswith(f"{folder}/")
+        }
+
+
+def test_a_changed_zone_gets_a_later_serial(tmp_path: Path) -> None:
+    text = (EXAMPLE / "cluster.yaml").read_text()
+    changed = tmp_path / "cluster.yaml"
+    changed.write_text(text.replace("ingressVIP: 192.168.126.11", "ingressVIP: 192.168.126.12"))
+    first = {f.name: f.content.decode() for f in machine_network([EXAMPLE / "cluster.yaml"])}
+    again = {f.name: f.content.decode() for f in machine_network([EXAMPLE / "cluster.yaml"], previous=first)}
+    assert again == first
+    second = {f.name: f.content.decode() for f in machine_network([changed], previous=first)}
+    zone, reverse = "zones/ocp4.example.com.zone", "zones/126.168.192.in-addr.arpa.zone"
+    (soa,) = [line for line in second[zone].splitlines() if " SOA " in line]
+    assert int(soa.split()[6]) > 2_000_000_000
+    assert second[reverse] == first[reverse]
+    with pytest.raises(ValueError, match="one is needed"):
+        load_balancer([changed], name="other")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a self-managed cluster boots from: keys, kubeconfigs, static pods, manifests, Ignition configs, stages."""
+"""What a self-managed cluster boots from: keys, static pods, Ignition configs, load balancer."""
 
 from hcpnet._core.bootstrap import (
     IgnitionReport,
@@ -9,6 +9,8 @@ from hcpnet._core.bootstrap import (
     Stage,
     graph,
     hypershift_pointer,
+    load_balancer,
+    machine_network,
     merge_ignition,
     render,
     retarget_kubeconfig,
@@ -23,6 +25,8 @@ __all__ = [
     "Stage",
     "graph",
     "hypershift_pointer",
+    "load_balancer",
+    "machine_network",
     "merge_ignition",
     "render",
     "retarget_kubeconfig",

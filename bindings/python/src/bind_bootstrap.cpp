@@ -5,8 +5,11 @@
 #include <chrono>
 #include <filesystem>
 #include <hcpnet/bootstrap/kubeconfig.hpp>
+#include <hcpnet/bootstrap/load_balancer.hpp>
+#include <hcpnet/bootstrap/machine_network.hpp>
 #include <hcpnet/bootstrap/render.hpp>
 #include <hcpnet/bootstrap/stages.hpp>
+#include <hcpnet/dns/renderer.hpp>
 #include <hcpnet/stack/files.hpp>
 #include <hcpnet/text/patch.hpp>
 #include <map>
@@ -72,6 +75,18 @@ std::string graph(const Paths& files, const std::string& format, const std::stri
   const auto form = parse_graph_format(format);
   if (!form) throw py::value_error("'" + format + "' is neither \"dot\" nor \"mermaid\"");
   return render_graph(stages_of(files, name), *form);
+}
+
+std::vector<pki::OutputFile> load_balancer_of(const Paths& files, const std::string& name) {
+  const WithoutGil no_gil;
+  return render_load_balancer(read_cluster(files, name));
+}
+
+std::vector<pki::OutputFile> machine_network_of(const Paths& files, const PreviousZones& previous,
+                                                const std::string& name) {
+  const WithoutGil no_gil;
+  return render_machine_network(read_cluster(files, name), previous,
+                                dns::serial_day(std::chrono::system_clock::now()));
 }
 
 py::object merge(const py::dict& base, const std::map<std::string, std::pair<py::bytes, unsigned>>& files,
@@ -175,6 +190,34 @@ Returns:
 Raises:
     SpecError: the set is wrong.
     ValueError: no such format; none, or several, of that name.)doc");
+  m.def("load_balancer", &load_balancer_of, py::arg("files"), py::kw_only(), py::arg("name") = "",
+        R"doc(Make what stands between clients and the nodes.
+
+Args:
+    files (Sequence[str | os.PathLike[str]]): YAML or JSON files with a BootstrapCluster.
+    name (str): of the BootstrapCluster, where the files hold several.
+Returns:
+    list[OutputFile]: haproxy-bootstrap.cfg, haproxy.cfg, keepalived.conf where the spec has it; proxy.yaml,
+        endpoints-bootstrap.yaml and endpoints.yaml for hcpnet's own proxy.
+Raises:
+    SpecError: the set is wrong.
+    ValueError: none, or several, of that name.)doc");
+  m.def("machine_network", &machine_network_of, py::arg("files"), py::kw_only(), py::arg("previous") = PreviousZones{},
+        py::arg("name") = "",
+        R"doc(Make names, network, machines and packet filter of a cluster's host.
+
+Args:
+    files (Sequence[str | os.PathLike[str]]): YAML or JSON files with a BootstrapCluster.
+    previous (dict[str, str]): zone files of an earlier call, by name ("zones/ocp4.example.com.zone"): a zone that has
+        not changed keeps its serial, another one gets a greater one.
+    name (str): of the BootstrapCluster, where the files hold several.
+Returns:
+    list[OutputFile]: zone files, XML for libvirt, rules for nft and for firewalld, a systemd unit.
+Raises:
+    SpecError: the set is wrong.
+    ValueError: none, or several, of that name.
+Spec:
+    RFC 1035 section 5; https://libvirt.org/format.html)doc");
   m.def("merge_ignition", &merge, py::arg("base"), py::kw_only(),
         py::arg("files") = std::map<std::string, std::pair<py::bytes, unsigned>>{},
         py::arg("units") = std::map<std::string, std::string>{}, py::arg("ssh_key") = "", py::arg("release") = "4.18",

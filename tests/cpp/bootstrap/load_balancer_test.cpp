@@ -10,7 +10,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
 constexpr Phase kPhases[] = {Phase::bootstrap, Phase::pivoted};
@@ -37,10 +36,11 @@ TEST(LoadBalancer, EachServiceGoesToTheNodesOfItsRole) {
     for (const BalancedService& service : balanced_services(cluster, phase)) {
       const bool is_api = service.port == 6443 || service.port == 22623;
       EXPECT_EQ(service.address, is_api ? cluster.api_vip : cluster.ingress_vip) << service.name;
-      if (is_api)
+      if (is_api) {
         EXPECT_EQ(names_of(service), masters) << service.name;
-      else
+      } else {
         EXPECT_THAT(names_of(service), ElementsAre("worker-0", "worker-1", "worker-2")) << service.name;
+      }
       EXPECT_EQ(service.check.is_tls, is_api);
     }
   }
