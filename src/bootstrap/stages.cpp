@@ -233,7 +233,9 @@ constexpr std::string_view kFirewall = R"sh(  if systemctl is-active --quiet fir
   fi
 )sh";
 constexpr std::string_view kBalancerAndMachines =
-    R"sh(  sudo install -m 0644 load-balancer/haproxy-bootstrap.cfg /etc/haproxy/haproxy.cfg
+    R"sh(  # SELinux lets HAProxy have other ports than its own only where it is told to.
+  [[ $(getenforce 2>/dev/null) != Enforcing ]] || sudo setsebool -P haproxy_connect_any on
+  sudo install -m 0644 load-balancer/haproxy-bootstrap.cfg /etc/haproxy/haproxy.cfg
   sudo systemctl reload-or-restart haproxy
   # An empty disk is tried first and falls through to the ISO; once it is installed, it is what boots.
   local node disk

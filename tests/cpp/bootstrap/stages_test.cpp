@@ -68,6 +68,20 @@ TEST(Stages, WithoutWorkersNothingWaitsForThem) {
     EXPECT_THAT(stage.name, Not(HasSubstr("worker"))) << stage.name;
 }
 
+TEST(Stages, FollowWhatTheSpecSaysOfAddressesAndNetworks) {
+  const auto infrastructure = [](const std::string& text) {
+    const auto cluster = test::bootstrap_cluster(text);
+    return make_stages(cluster, plan_pki(cluster)).at(1).run;
+  };
+  EXPECT_THAT(infrastructure(test::bootstrap_text()),
+              testing::AllOf(HasSubstr("virsh net-define network/libvirt/network.xml"),
+                             HasSubstr("restart hcpnet-ocp4.service"), Not(HasSubstr("keepalived"))));
+  EXPECT_THAT(infrastructure(test::bootstrap_text("  pki:\n", "  keepalived: {interface: eth1}\n  pki:\n")),
+              testing::AllOf(HasSubstr("/etc/keepalived/keepalived.conf"), Not(HasSubstr("hcpnet-ocp4.service"))));
+  EXPECT_THAT(infrastructure(test::bootstrap_text("    gateway: 192.168.126.1\n", "")),
+              testing::AllOf(HasSubstr("virbr-ocp4"), Not(HasSubstr("net-define"))));
+}
+
 TEST(Graph, HasBothForms) {
   for (const GraphFormat format : kGraphFormats) EXPECT_EQ(parse_graph_format(to_string(format)), format);
   EXPECT_FALSE(parse_graph_format("svg"));
