@@ -70,6 +70,7 @@ std::vector<RenderedFile> render_firewalld(const spec::ValidBootstrapCluster& cl
     files.push_back(service_file(cluster, service));
     opened += "  <service name=\"" + cluster.spec.cluster_name + '-' + service.name + "\"/>\n";
   }
+  if (cluster.spec.keepalived) opened += "  <protocol value=\"vrrp\"/>\n";  // from its other hosts
   const std::string zone = zone_name(cluster);
   // By address and not by the bridge: firewalld lets only such a zone's traffic be masqueraded by a policy.
   files.push_back({"firewalld/zones/" + zone + ".xml",

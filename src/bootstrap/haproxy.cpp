@@ -61,10 +61,9 @@ std::string render_haproxy(const spec::ValidBootstrapCluster& cluster, Phase pha
 
 std::string render_keepalived(const spec::ValidBootstrapCluster& cluster) {
   const spec::BootstrapCluster::Keepalived& keepalived = *cluster.spec.keepalived;
-  const std::string interface = keepalived.interface;
   return "# The same on every host of the load balancer: the one that has the addresses keeps them until it is gone.\n"
          "vrrp_track_process haproxy {\n  process haproxy\n}\n\nvrrp_instance " +
-         cluster.spec.cluster_name + " {\n  state BACKUP\n  nopreempt\n  interface " + interface +
+         cluster.spec.cluster_name + " {\n  state BACKUP\n  nopreempt\n  interface " + keepalived.interface +
          "\n  virtual_router_id " + std::to_string(keepalived.virtual_router_id) +
          "\n  priority 100\n  advert_int 1\n  virtual_ipaddress {\n    " + cluster.api_vip.to_string() + "/32\n    " +
          cluster.ingress_vip.to_string() + "/32\n  }\n  track_process {\n    haproxy\n  }\n}\n";

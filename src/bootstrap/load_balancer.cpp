@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hcpnet/bootstrap/load_balancer.hpp>
 #include <hcpnet/text/yaml_writer.hpp>
+#include <utility>
 
 namespace hcpnet::bootstrap {
 

@@ -197,8 +197,8 @@ TEST(Firewalld, TakesItsFiles) {
   // A name for chains as long as firewalld allows, and one with a dot.
   for (const char* bridge : {"virbr-ocp4", "br-abcdefghijkl", "br0.100"}) {
     const test::TemporaryFolder folder;
-    write_all(folder, render_machine_network(
-                          example("  pki:\n", "  libvirt: {bridge: " + std::string(bridge) + "}\n  pki:\n")));
+    const std::string fields = "  keepalived: {interface: eth1}\n  libvirt: {bridge: " + std::string(bridge) + "}\n";
+    write_all(folder, render_machine_network(example("  pki:\n", fields + "  pki:\n")));
     const auto ran =
         test::run("firewall-offline-cmd --system-config " + (folder / "firewalld") + " --check-config");
     EXPECT_EQ(ran.status, 0) << ran.output;
@@ -215,6 +215,8 @@ TEST(Firewalld, LetsMachinesAloneToTheirConfigs) {
                     HasSubstr("<service name=\"dns\"/>"), HasSubstr("port=\"8080\"")));
   EXPECT_THAT(texts.at("firewalld/policies/virbr-ocp4-out.xml"),
               AllOf(HasSubstr("<masquerade/>"), HasSubstr("<ingress-zone name=\"virbr-ocp4\"/>")));
+  const auto moving = texts_of(render_machine_network(example("  pki:\n", "  keepalived: {interface: eth1}\n  pki:\n")));
+  EXPECT_THAT(moving.at("firewalld/zones/virbr-ocp4.xml"), HasSubstr("<protocol value=\"vrrp\"/>"));
 }
 
 TEST(AddressUnit, SystemdTakesIt) {
