@@ -50,12 +50,12 @@ std::string render_packet_filter(const spec::ValidBootstrapCluster& cluster) {
   const std::string table = "table ip hcpnet_" + cluster.spec.cluster_name;
   const std::string machines = cluster.machine_network.to_string(), api = cluster.api_vip.to_string(),
                     ingress = cluster.ingress_vip.to_string();
-  return "# " + cluster.domain + ", in a table of its own: loaded again, it replaces itself and nothing else.\n" + table +
-         "\ndelete " + table + '\n' + table +
+  return "# " + cluster.domain + ", in a table of its own: loaded again, it replaces itself and nothing else.\n" +
+         table + "\ndelete " + table + '\n' + table +
          " {\n  chain input {\n    type filter hook input priority filter; policy accept;\n"
          "    ct state established,related accept\n    ip daddr " +
-         api + " tcp dport " + ports_of(services, cluster.api_vip) + " accept\n    ip daddr " + ingress + " tcp dport " +
-         ports_of(services, cluster.ingress_vip) +
+         api + " tcp dport " + ports_of(services, cluster.api_vip) + " accept\n    ip daddr " + ingress +
+         " tcp dport " + ports_of(services, cluster.ingress_vip) +
          " accept\n    # what is served there holds keys: for machines alone\n    ip saddr " + machines + " ip daddr " +
          api + " tcp dport " + std::to_string(kMachineConfigPort) + " accept\n    ip daddr { " + api + ", " + ingress +
          " } meta l4proto { tcp, udp } drop\n  }\n"
@@ -72,12 +72,12 @@ std::vector<RenderedFile> render_firewalld(const spec::ValidBootstrapCluster& cl
   }
   if (cluster.spec.keepalived) opened += "  <protocol value=\"vrrp\"/>\n";  // from its other hosts
   const std::string zone = zone_name(cluster);
-  // By address and not by the bridge: firewalld lets only such a zone's traffic be masqueraded by a policy.
-  files.push_back({"firewalld/zones/" + zone + ".xml",
-                   std::string(kXmlHead) + "<zone>\n  <short>machines of " + cluster.domain + "</short>\n" +
-                       "  <source address=\"" + cluster.machine_network.to_string() + "\"/>\n" +
-                       "  <service name=\"dhcp\"/>\n  <service name=\"dns\"/>\n" + opened + xml_port(kIgnitionPort) +
-                       "</zone>\n"});
+  // By address and not by the bridge: with the iptables backend a policy masquerades only what comes from such a zone.
+  files.push_back({"firewalld/zones/" + zone + ".xml", std::string(kXmlHead) + "<zone>\n  <short>machines of " +
+                                                           cluster.domain + "</short>\n" + "  <source address=\"" +
+                                                           cluster.machine_network.to_string() + "\"/>\n" +
+                                                           "  <service name=\"dhcp\"/>\n  <service name=\"dns\"/>\n" +
+                                                           opened + xml_port(kIgnitionPort) + "</zone>\n"});
   files.push_back({"firewalld/policies/" + policy_name(cluster) + ".xml",
                    std::string(kXmlHead) + "<policy target=\"ACCEPT\">\n  <short>machines of " + cluster.domain +
                        " to elsewhere</short>\n  <masquerade/>\n  <ingress-zone name=\"" + zone +

@@ -87,8 +87,7 @@ Json make_proxy_endpoints(const spec::ValidBootstrapCluster& cluster, Phase phas
   for (const BalancedService& service : balanced_services(cluster, phase)) {
     Json& list = endpoints[cluster.spec.cluster_name + '/' + service.name + ':' + std::to_string(service.port)];
     list = Json::array();
-    for (const spec::ValidNode* node : service.nodes)
-      list.push_back(Endpoint{node->address, service.port}.to_string());
+    for (const spec::ValidNode* node : service.nodes) list.push_back(Endpoint{node->address, service.port}.to_string());
   }
   return endpoints;
 }

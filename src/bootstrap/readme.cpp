@@ -89,14 +89,17 @@ std::string render_readme(const spec::ValidBootstrapCluster& cluster, const pki:
          "\nCheck: `kubectl --kubeconfig FILE auth whoami`.\n\n"
          "## load-balancer\n" +
          service_table(balanced_services(cluster, Phase::pivoted)) +
-         "\n`haproxy-bootstrap.cfg` while the bootstrap node is there, `haproxy.cfg` from the pivot on, when etcd has its "
+         "\n`haproxy-bootstrap.cfg` while the bootstrap node is there, `haproxy.cfg` from the pivot on, when etcd has "
+         "its "
          "three members on the control plane. Check: `haproxy -c -f FILE`.\n" +
          (cluster.spec.keepalived ? "`keepalived.conf` is the same on each of its hosts. Check: `keepalived "
                                     "--config-test --use-file FILE`.\n"
                                   : "") +
-         "In place of HAProxy: `hcpnet up load-balancer/proxy.yaml --endpoints load-balancer/endpoints-bootstrap.yaml`, "
+         "In place of HAProxy: `hcpnet up load-balancer/proxy.yaml --endpoints "
+         "load-balancer/endpoints-bootstrap.yaml`, "
          "and from the pivot on with `endpoints.yaml`.\n\n"
-         "## network\n`zones` for a name server (`named-checkzone ZONE FILE`); `libvirt` for virsh; for the host's packet "
+         "## network\n`zones` for a name server (`named-checkzone ZONE FILE`); `libvirt` for virsh; for the host's "
+         "packet "
          "filter either `nftables.nft` (`nft --check --file FILE`) or `firewalld`, which goes below /etc/firewalld." +
          (cluster.spec.keepalived ? "" : " `virtual-addresses.service` gives this host the virtual addresses.") +
          "\n\n"

@@ -32,7 +32,8 @@ std::string console_lines(const std::vector<const spec::ValidNode*>& nodes) {
 }
 
 std::string network_lines(const spec::ValidBootstrapCluster& cluster) {
-  if (!cluster.gateway) return "  # The machine network is not this host's: the bridge " + cluster.bridge + " leads there.\n";
+  if (!cluster.gateway)
+    return "  # The machine network is not this host's: the bridge " + cluster.bridge + " leads there.\n";
   const std::string& name = cluster.spec.cluster_name;
   return "  virsh net-define network/libvirt/network.xml\n  virsh net-autostart " + name +
          "\n  virsh net-list --name | grep -qxF " + name + " || virsh net-start " + name + '\n';
@@ -412,10 +413,9 @@ std::vector<Stage> make_stages(const spec::ValidBootstrapCluster& cluster, const
   check 'the pull secret is one' jq -e '.auths | length > 0' auth/pull-secret.json
   check 'libvirt answers' virsh uri
 )sh");
-  const std::string infrastructure =
-      std::string(kFirewall) + "@machine_network@" +
-      std::string(cluster.spec.keepalived ? kAddressesByKeepalived : kAddressesByUnit) +
-      std::string(kBalancerAndMachines);
+  const std::string infrastructure = std::string(kFirewall) + "@machine_network@" +
+                                     std::string(cluster.spec.keepalived ? kAddressesByKeepalived : kAddressesByUnit) +
+                                     std::string(kBalancerAndMachines);
   add("02-infrastructure", "machine network, virtual addresses, load balancer and machines",
       {"spec", "tools", "live ISO"}, {"machine network", "load balancer", "machines"}, infrastructure,
       kInfrastructureVerify);
@@ -431,7 +431,8 @@ std::vector<Stage> make_stages(const spec::ValidBootstrapCluster& cluster, const
       {"spec", "pki", "kubeconfigs", "static pods", "manifests", "machine configs", "pull secret"}, {"ignition"},
       kRender, kIgnitionVerify);
   add("09-install", "the bootstrap node and the control plane boot from their disks",
-      {"ignition", "machines", "machine network", "load balancer"}, {"bootstrap node", "control plane"}, kInstallRun, kInstallVerify);
+      {"ignition", "machines", "machine network", "load balancer"}, {"bootstrap node", "control plane"}, kInstallRun,
+      kInstallVerify);
   add("10-bootstrap", "the bootstrap node serves the API and applies the manifests", {"bootstrap node"}, {"API"},
       kBootstrapRun, kBootstrapVerify);
   add("11-control-plane", "the control-plane nodes get their certificates", {"API", "control plane"},
@@ -449,8 +450,9 @@ std::vector<Stage> make_stages(const spec::ValidBootstrapCluster& cluster, const
 )sh");
   const bool has_workers = !cluster.with_role(NodeRole::worker).empty();
   if (has_workers) {
-    add("14-workers", "the workers boot from their disks", {"own control plane", "ignition", "machines", "machine network"},
-        {"installed workers"}, "  python3 -m http.server 8080 --directory ignition &\n@console_workers@  wait\n",
+    add("14-workers", "the workers boot from their disks",
+        {"own control plane", "ignition", "machines", "machine network"}, {"installed workers"},
+        "  python3 -m http.server 8080 --directory ignition &\n@console_workers@  wait\n",
         R"sh(  local address
   for address in @worker_addresses@; do
     retry 1800 "$address runs from its disk" ssh -o BatchMode=yes "core@$address" test ! -e /run/ostree-live

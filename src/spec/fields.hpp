@@ -158,6 +158,6 @@ inline constexpr Interval kMemoryMib{1024, 16 * 1024 * 1024};
 inline constexpr Interval kCpus{1, 4096};
 inline constexpr Interval kDiskGib{10, 1024 * 1024};
 inline constexpr Interval kVirtualRouterId{1, 255};  ///< RFC 5798 section 5.2.3
-inline constexpr std::size_t kMaxNodes = 500;  ///< more than a self-managed cluster has
+inline constexpr std::size_t kMaxNodes = 500;        ///< more than a self-managed cluster has
 
 }  // namespace hcpnet::spec

@@ -85,8 +85,7 @@ std::vector<pki::OutputFile> load_balancer_of(const Paths& files, const std::str
 std::vector<pki::OutputFile> machine_network_of(const Paths& files, const PreviousZones& previous,
                                                 const std::string& name) {
   const WithoutGil no_gil;
-  return render_machine_network(read_cluster(files, name), previous,
-                                dns::serial_day(std::chrono::system_clock::now()));
+  return render_machine_network(read_cluster(files, name), previous, dns::serial_day(std::chrono::system_clock::now()));
 }
 
 py::object merge(const py::dict& base, const std::map<std::string, std::pair<py::bytes, unsigned>>& files,

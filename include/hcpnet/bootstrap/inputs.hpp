@@ -65,8 +65,8 @@ struct Inputs {
 };
 
 /// Reads the files that the cluster names, and what an earlier rendering left in `output_folder`: the PKI, the ids, the
-/// password, the zone files; ids and password are made where they are not there. Every file that can't be read or is not what it should be
-/// is one error; none shows what is in it.
+/// password, the zone files; ids and password are made where they are not there. Every file that can't be read or is
+/// not what it should be is one error; none shows what is in it.
 [[nodiscard]] Result<Inputs, Diagnostics> read_inputs(const spec::ValidBootstrapCluster& cluster,
                                                       const std::string& output_folder, pki::Time now,
                                                       const InputLimits& limits = {});

@@ -46,11 +46,11 @@ struct BalancedService {
 /// keeps them until it is gone. Precondition: the spec has `keepalived`.
 [[nodiscard]] std::string render_keepalived(const spec::ValidBootstrapCluster& cluster);
 
-/// A ProxyServer with its ProxyPolicy for each virtual address: hcpnet's own proxy in place of HAProxy. Its check of the
-/// API is a TLS handshake, which passes while an API server still starts.
+/// A ProxyServer with its ProxyPolicy for each virtual address: hcpnet's own proxy in place of HAProxy. Its check of
+/// the API is a TLS handshake, which passes while an API server still starts.
 [[nodiscard]] std::vector<nlohmann::json> make_proxy_servers(const spec::ValidBootstrapCluster& cluster);
-/// The endpoint map that goes with them, "namespace/service:port" to addresses with ports. With another phase's map and a
-/// reload the bootstrap node leaves.
+/// The endpoint map that goes with them, "namespace/service:port" to addresses with ports. With another phase's map and
+/// a reload the bootstrap node leaves.
 [[nodiscard]] nlohmann::json make_proxy_endpoints(const spec::ValidBootstrapCluster& cluster, Phase phase);
 
 /// All of these: haproxy-bootstrap.cfg, haproxy.cfg, keepalived.conf where the spec has it, proxy.yaml,

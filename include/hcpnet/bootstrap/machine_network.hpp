@@ -18,8 +18,8 @@ using PreviousZones = std::map<std::string, std::string>;
 
 /// Zone files (RFC 1035), "zones/ZONE.zone": the cluster's domain with api, api-int, *.apps and the nodes; and the
 /// addresses of the machine network, with PTR records of the API address and the nodes. A network that ends inside an
-/// octet is in the zone of the octet above it. A zone that says the same as in `previous` keeps its serial, a changed one
-/// gets a greater one, YYYYMMDD00 of `day` where that is greater.
+/// octet is in the zone of the octet above it. A zone that says the same as in `previous` keeps its serial, a changed
+/// one gets a greater one, YYYYMMDD00 of `day` where that is greater.
 [[nodiscard]] std::vector<RenderedFile> render_zones(const spec::ValidBootstrapCluster& cluster,
                                                      const PreviousZones& previous = {},
                                                      std::optional<std::uint32_t> day = {});
@@ -35,9 +35,9 @@ using PreviousZones = std::map<std::string, std::string>;
 /// "<cluster>-<node>"
 [[nodiscard]] std::string machine_name(const spec::ValidBootstrapCluster& cluster, const spec::ValidNode& node);
 
-/// Rules for nft, in a table of their own that replaces itself: to the virtual addresses only the load balancer's ports,
-/// 22623 for machines alone, because what it serves holds keys; and the machines' addresses hidden behind this host's
-/// when they leave their network.
+/// Rules for nft, in a table of their own that replaces itself: to the virtual addresses only the load balancer's
+/// ports, 22623 for machines alone, because what it serves holds keys; and the machines' addresses hidden behind this
+/// host's when they leave their network.
 [[nodiscard]] std::string render_packet_filter(const spec::ValidBootstrapCluster& cluster);
 
 /// The same for a host with firewalld, below /etc/firewalld: a zone of the machines' addresses, a service for each

@@ -416,9 +416,9 @@ struct BootstrapCluster {
   } pki;
   /// A host on which the nodes are virtual machines.
   struct Libvirt {
-    std::optional<std::string> bridge;           ///< of the machine network; absent: "virbr-" and the cluster's name
-    std::string pool = "default";                ///< of storage: the machines' disks and the live ISO
-    std::string live_iso = "rhcos-live.iso";     ///< name of the volume
+    std::optional<std::string> bridge;            ///< of the machine network; absent: "virbr-" and the cluster's name
+    std::string pool = "default";                 ///< of storage: the machines' disks and the live ISO
+    std::string live_iso = "rhcos-live.iso";      ///< name of the volume
     std::uint32_t memory_mib = 16'384, cpus = 4;  ///< of each machine
     std::uint32_t disk_gib = 120;
   } libvirt;

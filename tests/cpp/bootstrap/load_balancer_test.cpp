@@ -83,7 +83,11 @@ TEST(LoadBalancer, KeepalivedTakesItsConfiguration) {
   const test::TemporaryFolder folder;
   const std::string text = render_keepalived(test::bootstrap_cluster(with_keepalived()));
   test::write_file(folder / "keepalived.conf", text);
-  const auto ran = test::run("keepalived --config-test --log-console --use-file " + (folder / "keepalived.conf"));
+  // It looks for the interface, too.
+  const auto ran = test::run(
+      "unshare --user --map-root-user --net sh -c 'ip link add eth1 type bridge && "
+      "keepalived --config-test --log-console --use-file " +
+      (folder / "keepalived.conf") + "'");
   EXPECT_EQ(ran.status, 0) << ran.output;
   for (const char* line : {"interface eth1\n", "virtual_router_id 77\n", "192.168.126.10/32\n", "192.168.126.11/32\n"})
     EXPECT_THAT(text, HasSubstr(line));

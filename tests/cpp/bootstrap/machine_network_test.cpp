@@ -107,8 +107,8 @@ TEST(Zones, AreTakenByNamedCheckzone) {
   const test::TemporaryFolder folder;
   write_all(folder, render_machine_network(example()));
   for (const char* zone : {"ocp4.example.com", "126.168.192.in-addr.arpa"}) {
-    const auto ran =
-        test::run("named-checkzone -k fail -n fail -r fail " + std::string(zone) + ' ' + (folder / "zones/") + zone + ".zone");
+    const auto ran = test::run("named-checkzone -k fail -n fail -r fail " + std::string(zone) + ' ' +
+                               (folder / "zones/") + zone + ".zone");
     EXPECT_EQ(ran.status, 0) << ran.output;
   }
 }
@@ -120,7 +120,8 @@ TEST(Libvirt, SchemasTakeTheNetworkAndEveryMachine) {
   const test::TemporaryFolder folder;
   write_all(folder, render_machine_network(cluster));
   std::vector<std::pair<std::string, std::string>> files{{"libvirt/network.xml", "network"}};
-  for (const spec::ValidNode& node : cluster.nodes) files.push_back({"libvirt/machines/" + node.name + ".xml", "domain"});
+  for (const spec::ValidNode& node : cluster.nodes)
+    files.push_back({"libvirt/machines/" + node.name + ".xml", "domain"});
   EXPECT_EQ(files.size(), 8u);
   for (const auto& [name, schema] : files) {
     const auto ran = test::run("virt-xml-validate " + (folder / name) + ' ' + schema);
@@ -132,14 +133,15 @@ TEST(Libvirt, SchemasTakeTheNetworkAndEveryMachine) {
 }
 
 TEST(Libvirt, AMachineBootsFromItsDiskBeforeTheIso) {
-  const auto cluster = example("  pki:\n", "  libvirt: {pool: fast, liveISO: rhcos.iso, memoryMiB: 8192, cpus: 2}\n  pki:\n");
+  const auto cluster =
+      example("  pki:\n", "  libvirt: {pool: fast, liveISO: rhcos.iso, memoryMiB: 8192, cpus: 2}\n  pki:\n");
   const std::string text = render_libvirt_domain(cluster, cluster.nodes[1]);
   EXPECT_LT(text.find("<boot dev='hd'/>"), text.find("<boot dev='cdrom'/>"));
-  EXPECT_THAT(text, AllOf(HasSubstr("<name>ocp4-master-0</name>"), HasSubstr("<mac address='52:54:00:00:01:00'/>"),
-                          HasSubstr("<source pool='fast' volume='ocp4-master-0.qcow2'/>"),
-                          HasSubstr("<source pool='fast' volume='rhcos.iso'/>"),
-                          HasSubstr("<memory unit='MiB'>8192</memory>"), HasSubstr("<vcpu>2</vcpu>"),
-                          HasSubstr("<source network='ocp4'/>")));
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("<name>ocp4-master-0</name>"), HasSubstr("<mac address='52:54:00:00:01:00'/>"),
+                  HasSubstr("<source pool='fast' volume='ocp4-master-0.qcow2'/>"),
+                  HasSubstr("<source pool='fast' volume='rhcos.iso'/>"), HasSubstr("<memory unit='MiB'>8192</memory>"),
+                  HasSubstr("<vcpu>2</vcpu>"), HasSubstr("<source network='ocp4'/>")));
   EXPECT_THAT(render_libvirt_domain(without_gateway(), cluster.nodes[1]), HasSubstr("<source bridge='virbr-ocp4'/>"));
 }
 
@@ -154,7 +156,8 @@ TEST(Libvirt, TheNetworkKnowsEveryNodeAndEveryName) {
   for (const char* piece :
        {"<hostname>api.ocp4.example.com</hostname>", "<hostname>api-int.ocp4.example.com</hostname>",
         "value='address=/apps.ocp4.example.com/192.168.126.11'", "<forward mode='nat'/>",
-        "<ip family='ipv4' address='192.168.126.1' prefix='24'>", "<range start='192.168.126.200' end='192.168.126.249'/>"})
+        "<ip family='ipv4' address='192.168.126.1' prefix='24'>",
+        "<range start='192.168.126.200' end='192.168.126.249'/>"})
     EXPECT_THAT(text, HasSubstr(piece));
   EXPECT_EQ(render_libvirt_network(without_gateway()), "");
   EXPECT_FALSE(texts_of(render_machine_network(without_gateway())).contains("libvirt/network.xml"));
@@ -199,8 +202,7 @@ TEST(Firewalld, TakesItsFiles) {
     const test::TemporaryFolder folder;
     const std::string fields = "  keepalived: {interface: eth1}\n  libvirt: {bridge: " + std::string(bridge) + "}\n";
     write_all(folder, render_machine_network(example("  pki:\n", fields + "  pki:\n")));
-    const auto ran =
-        test::run("firewall-offline-cmd --system-config " + (folder / "firewalld") + " --check-config");
+    const auto ran = test::run("firewall-offline-cmd --system-config " + (folder / "firewalld") + " --check-config");
     EXPECT_EQ(ran.status, 0) << ran.output;
   }
 }
@@ -215,7 +217,8 @@ TEST(Firewalld, LetsMachinesAloneToTheirConfigs) {
                     HasSubstr("<service name=\"dns\"/>"), HasSubstr("port=\"8080\"")));
   EXPECT_THAT(texts.at("firewalld/policies/virbr-ocp4-out.xml"),
               AllOf(HasSubstr("<masquerade/>"), HasSubstr("<ingress-zone name=\"virbr-ocp4\"/>")));
-  const auto moving = texts_of(render_machine_network(example("  pki:\n", "  keepalived: {interface: eth1}\n  pki:\n")));
+  const auto moving =
+      texts_of(render_machine_network(example("  pki:\n", "  keepalived: {interface: eth1}\n  pki:\n")));
   EXPECT_THAT(moving.at("firewalld/zones/virbr-ocp4.xml"), HasSubstr("<protocol value=\"vrrp\"/>"));
 }
 
