@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is rendered boots a real etcd, API server, controller manager and scheduler: with the flags of the static pods."""
+"""What is rendered boots a real etcd, API server, controller manager and scheduler, with the static pods' flags."""
 
 from __future__ import annotations
 
