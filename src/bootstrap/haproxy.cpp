@@ -31,9 +31,10 @@ defaults
 // every two seconds alone would miss a restart that is quicker, and send clients to a server that is not ready.
 constexpr std::string_view kChecked = "inter 2s fall 3 rise 2 observe layer4 error-limit 1 on-error mark-down";
 
-std::string frontend(const BalancedService& service, bool is_moving) {
+/// Transparent: bound also while another host has the address, or before the bridge with it is there after a boot.
+std::string frontend(const BalancedService& service) {
   return "\nfrontend " + service.name + "\n  bind " + service.address.to_string() + ':' + std::to_string(service.port) +
-         (is_moving ? " transparent" : "") + "\n  default_backend " + service.name + '\n';
+         " transparent\n  default_backend " + service.name + '\n';
 }
 
 std::string backend(const BalancedService& service) {
@@ -54,8 +55,7 @@ std::string backend(const BalancedService& service) {
 
 std::string render_haproxy(const spec::ValidBootstrapCluster& cluster, Phase phase) {
   std::string text(kHead);
-  for (const BalancedService& service : balanced_services(cluster, phase))
-    text += frontend(service, cluster.spec.keepalived.has_value()) + backend(service);
+  for (const BalancedService& service : balanced_services(cluster, phase)) text += frontend(service) + backend(service);
   return text;
 }
 

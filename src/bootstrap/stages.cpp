@@ -35,8 +35,8 @@ std::string network_lines(const spec::ValidBootstrapCluster& cluster) {
   if (!cluster.gateway)
     return "  # The machine network is not this host's: the bridge " + cluster.bridge + " leads there.\n";
   const std::string& name = cluster.spec.cluster_name;
-  return "  virsh net-define network/libvirt/network.xml\n  virsh net-autostart " + name +
-         "\n  virsh net-list --name | grep -qxF " + name + " || virsh net-start " + name + '\n';
+  return "  virsh net-define network/libvirt/network.xml\n  virsh net-autostart " + name + "\n  grep -qxF " + name +
+         " <<<\"$(virsh net-list --name)\" || virsh net-start " + name + '\n';
 }
 
 constexpr std::string_view kAddressesByUnit =

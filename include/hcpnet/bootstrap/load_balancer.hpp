@@ -38,8 +38,7 @@ struct BalancedService {
 [[nodiscard]] std::vector<BalancedService> balanced_services(const spec::ValidBootstrapCluster& cluster, Phase phase);
 
 /// haproxy.cfg. A server that refuses a connection is out at once, the connection goes to another one, and only its
-/// readiness check brings it back. Where keepalived moves the addresses, they are bound also while another host has
-/// them.
+/// readiness check brings it back. The addresses are bound also while this host doesn't have them.
 [[nodiscard]] std::string render_haproxy(const spec::ValidBootstrapCluster& cluster, Phase phase);
 
 /// keepalived.conf, the same for every host of the load balancer: one that runs HAProxy has the virtual addresses, and

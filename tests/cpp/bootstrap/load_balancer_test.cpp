@@ -67,16 +67,10 @@ TEST(LoadBalancer, HaproxyTakesEveryConfiguration) {
       EXPECT_THAT(api, Not(HasSubstr("worker-0")));
       EXPECT_THAT(api, HasSubstr("check check-ssl verify none"));
       EXPECT_THAT(api, HasSubstr("uri /readyz"));
+      EXPECT_THAT(api, HasSubstr("bind 192.168.126.10:6443 transparent\n"));
       EXPECT_THAT(text.substr(api.size()), Not(HasSubstr("master-0")));
       EXPECT_THAT(text.substr(api.size()), HasSubstr("check port 1936 inter"));
     }
-}
-
-TEST(LoadBalancer, AddressesThatMoveAreBoundBeforeTheyCome) {
-  EXPECT_THAT(render_haproxy(test::bootstrap_cluster(with_keepalived()), Phase::pivoted),
-              HasSubstr("bind 192.168.126.10:6443 transparent\n"));
-  EXPECT_THAT(render_haproxy(test::bootstrap_cluster(test::bootstrap_text()), Phase::pivoted),
-              HasSubstr("bind 192.168.126.10:6443\n"));
 }
 
 TEST(LoadBalancer, KeepalivedTakesItsConfiguration) {
