@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <set>
 
 #include "lint/lines.hpp"
@@ -216,6 +217,11 @@ class HaproxyChecker {
   static bool has(const Server& server, std::string_view word) {
     return std::ranges::find(server.words, word) != server.words.end();
   }
+  /// "check port 1936": asked at another port than the one that clients are sent to, such as the router's health port.
+  static bool is_asked_elsewhere(const Server& server) {
+    const auto word = std::ranges::find(server.words, "port");
+    return word != server.words.end() && std::next(word) != server.words.end() && *std::next(word) != server.port;
+  }
   static const HaproxySection::Directive* find_in(const HaproxySection& section, const HaproxySection* defaults,
                                                   std::string_view first, std::string_view second = {}) {
     const auto* own = section.find(first, second);
@@ -251,7 +257,8 @@ class HaproxyChecker {
     const bool is_http = mode != nullptr && mode->words.size() > 1 && mode->words[1] == "http";
     const bool has_check = find_in(section, defaults, "option", "httpchk") != nullptr;
     for (const Server& server : servers)
-      if (has_check && !connects_with_tls(section, defaults) && has(server, "check") && !has(server, "check-ssl"))
+      if (has_check && !connects_with_tls(section, defaults) && has(server, "check") && !has(server, "check-ssl") &&
+          !is_asked_elsewhere(server))
         reporter_.add("haproxy-plain-check", file_, server.line, server.name + " is asked in plain HTTP on a TLS port");
     if (!is_api && !is_machine_config) return;
     if (is_http)
