@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <hcpnet/bootstrap/ignition.hpp>
 #include <hcpnet/text/patch.hpp>
 #include <set>

@@ -75,6 +75,8 @@ def test_takes_what_bootstrap_renders(tmp_path: Path) -> None:
     assert not report.has(Severity.warning), report.to_text()
     late = lint.check(lint.read_files([tmp_path / "pki"]), now=now + datetime.timedelta(days=366))
     assert {f.code for f in late.findings if f.severity is Severity.error} == {"certificate-validity"}
+    with pytest.raises(ValueError, match="2260"):
+        lint.check({}, now=datetime.datetime(3000, 1, 1))
 
 
 def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 """The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and a TLS-passthrough proxy.
 
 `Stack` serves a set of spec files; `check_files` only checks one. The modules `spec`, `text`, `tls`, `dhcp`, `dhcp6`,
-`dns`, `manifest`, `bootstrap`, `lint` and `proxy` hold what belongs to one part. Names are those of the C++ library.
+`dns`, `manifest`, `bootstrap`, `pki`, `lint` and `proxy` hold what belongs to one part. Names are those of the C++
+library.
 """
 
-from hcpnet import bootstrap, dhcp, dhcp6, dns, lint, manifest, proxy, spec, text, tls
+from hcpnet import bootstrap, dhcp, dhcp6, dns, lint, manifest, pki, proxy, spec, text, tls
 from hcpnet._core import (
     CheckedFiles,
     Diagnostic,
@@ -50,6 +51,7 @@ __all__ = [
     "dns",
     "lint",
     "manifest",
+    "pki",
     "proxy",
     "spec",
     "text",

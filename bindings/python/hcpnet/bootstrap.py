@@ -3,8 +3,6 @@
 
 from hcpnet._core.bootstrap import (
     IgnitionReport,
-    OutputFile,
-    PkiChange,
     Rendering,
     Stage,
     graph,
@@ -12,15 +10,15 @@ from hcpnet._core.bootstrap import (
     load_balancer,
     machine_network,
     merge_ignition,
+    plan_pki,
     render,
+    render_kubeconfigs,
     retarget_kubeconfig,
     stages,
 )
 
 __all__ = [
     "IgnitionReport",
-    "OutputFile",
-    "PkiChange",
     "Rendering",
     "Stage",
     "graph",
@@ -28,7 +26,9 @@ __all__ = [
     "load_balancer",
     "machine_network",
     "merge_ignition",
+    "plan_pki",
     "render",
+    "render_kubeconfigs",
     "retarget_kubeconfig",
     "stages",
 ]

@@ -14,6 +14,7 @@
 #include <hcpnet/text/patch.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -110,19 +111,20 @@ std::string retarget(const std::string& text, const std::string& server) {
   return retarget_kubeconfig("kubeconfig", text, *endpoint).value().reveal();
 }
 
+pki::PkiPlan plan_of(const Paths& files, const std::string& name) {
+  const WithoutGil no_gil;
+  return plan_pki(read_cluster(files, name));
+}
+
+std::vector<pki::OutputFile> kubeconfigs(const std::string& domain, const pki::PkiPlan& plan,
+                                         const pki::StoredPki& stored, const std::optional<std::string>& folder) {
+  for (const KubeconfigRow& row : kubeconfig_rows())
+    if (!stored.identities.contains(plan.roles.*row.role) || !stored.bundles.contains(plan.roles.server_ca))
+      throw py::value_error("the keys and certificates are not those of the plan");
+  return render_kubeconfigs(domain, plan, stored, folder);
+}
+
 void bind_classes(py::module_& m) {
-  py::class_<pki::OutputFile>(m, "OutputFile", "A file that is to be written. Its text shows nowhere by itself.")
-      .def_readonly("name", &pki::OutputFile::name, "str: below the output folder.")
-      .def_readonly("mode", &pki::OutputFile::mode, "int: 0o600 for what is secret.")
-      .def_property_readonly(
-          "content", [](const pki::OutputFile& file) { return py::bytes(file.text.reveal()); }, "bytes.")
-      .def("__repr__", [](const pki::OutputFile& file) { return "<OutputFile " + file.name + '>'; });
-  py::class_<pki::StoreChange>(m, "PkiChange", "What became of a key or certificate.")
-      .def_readonly("name", &pki::StoreChange::name, "str.")
-      .def_property_readonly(
-          "action", [](const pki::StoreChange& change) { return std::string(to_string(change.action)); },
-          "str: \"kept\", \"made\", \"renewed\", \"replaced\" or \"imported\".")
-      .def_readonly("reason", &pki::StoreChange::reason, "str: why it was replaced.");
   py::class_<IgnitionReport>(m, "IgnitionReport", "What is in an Ignition config.")
       .def_readonly("name", &IgnitionReport::name, "str: \"master-0.ign\".")
       .def_readonly("version", &IgnitionReport::version, "str: of the specification.")
@@ -137,8 +139,8 @@ void bind_classes(py::module_& m) {
       .def_readonly("run", &Stage::run, "str: shell.")
       .def_readonly("verify", &Stage::verify, "str: shell.");
   py::class_<Rendered>(m, "Rendering", "What a cluster boots from, not written yet.")
-      .def_readonly("files", &Rendered::files, "list[OutputFile].")
-      .def_readonly("changes", &Rendered::changes, "list[PkiChange]: of each key and certificate.")
+      .def_readonly("files", &Rendered::files, "list[pki.OutputFile].")
+      .def_readonly("changes", &Rendered::changes, "list[pki.StoreChange]: of each key and certificate.")
       .def_readonly("ignition", &Rendered::ignition, "list[IgnitionReport]: of each config.")
       .def_property_readonly(
           "warnings", [](const Rendered& rendered) { return to_list(rendered.warnings); },
@@ -196,7 +198,7 @@ Args:
     files (Sequence[str | os.PathLike[str]]): YAML or JSON files with a BootstrapCluster.
     name (str): of the BootstrapCluster, where the files hold several.
 Returns:
-    list[OutputFile]: haproxy-bootstrap.cfg, haproxy.cfg, keepalived.conf where the spec has it; proxy.yaml,
+    list[pki.OutputFile]: haproxy-bootstrap.cfg, haproxy.cfg, keepalived.conf where the spec has it; proxy.yaml,
         endpoints-bootstrap.yaml and endpoints.yaml for hcpnet's own proxy.
 Raises:
     SpecError: the set is wrong.
@@ -211,7 +213,7 @@ Args:
         not changed keeps its serial, another one gets a greater one.
     name (str): of the BootstrapCluster, where the files hold several.
 Returns:
-    list[OutputFile]: zone files, XML for libvirt, rules for nft and for firewalld, a systemd unit.
+    list[pki.OutputFile]: zone files, XML for libvirt, rules for nft and for firewalld, a systemd unit.
 Raises:
     SpecError: the set is wrong.
     ValueError: none, or several, of that name.
@@ -251,6 +253,31 @@ Returns:
     dict[str, object]: the config; it holds the token.
 Spec:
     https://coreos.github.io/ignition/configuration-v3_2/)doc");
+  m.def("plan_pki", &plan_of, py::arg("files"), py::kw_only(), py::arg("name") = "",
+        R"doc(Say which keys and certificates a cluster has.
+
+Args:
+    files (Sequence[str | os.PathLike[str]]): YAML or JSON files with a BootstrapCluster.
+    name (str): of the BootstrapCluster, where the files hold several.
+Returns:
+    pki.PkiPlan: for ``pki.complete_pki``.
+Raises:
+    SpecError: the set is wrong.
+    ValueError: none, or several, of that name.)doc");
+  m.def("render_kubeconfigs", &kubeconfigs, py::arg("domain"), py::arg("plan"), py::arg("stored"), py::kw_only(),
+        py::arg("reference_folder") = py::none(),
+        R"doc(Make the eight kubeconfigs of a cluster.
+
+Args:
+    domain (str): of the cluster.
+    plan (pki.PkiPlan): which certificate is whose.
+    stored (pki.StoredPki): made for this plan.
+    reference_folder (str | None): where nodes have the keys and certificates: the kubeconfigs name files there instead
+        of holding what is in them.
+Returns:
+    list[pki.OutputFile]: "admin.kubeconfig" and so on.
+Raises:
+    ValueError: the keys and certificates are not those of the plan.)doc");
   m.def("retarget_kubeconfig", &retarget, py::arg("text"), py::arg("server"),
         R"doc(Make a hosted cluster's kubeconfig go through a proxy, its server name kept.
 

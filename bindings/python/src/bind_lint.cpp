@@ -2,7 +2,6 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include <chrono>
 #include <filesystem>
 #include <hcpnet/lint/files.hpp>
 #include <hcpnet/lint/lint.hpp>
@@ -15,6 +14,7 @@
 #include "errors.hpp"
 #include "interpreter_end.hpp"
 #include "text.hpp"
+#include "utc.hpp"
 
 namespace py = pybind11;
 
@@ -37,10 +37,7 @@ py::list to_pairs(const std::vector<File>& files) {
 
 Report check_files(const py::dict& contents, const py::object& now, std::vector<Suppression> suppressions) {
   Options options;
-  // A datetime without a timezone is local time, which it knows itself.
-  if (!now.is_none())
-    options.now = std::chrono::system_clock::time_point(std::chrono::duration_cast<std::chrono::system_clock::duration>(
-        std::chrono::duration<double>(now.attr("timestamp")().cast<double>())));
+  if (!now.is_none()) options.now = from_datetime(now);
   options.suppressions = std::move(suppressions);
   const std::vector<File> files = to_files(contents);
   const WithoutGil no_gil;
@@ -149,7 +146,9 @@ Args:
     now (datetime.datetime | None): for the validity of certificates; None: that is not looked at.
     suppressions (Sequence[Suppression]): beside those in comments.
 Returns:
-    Report: findings, none of which holds anything secret.)doc");
+    Report: findings, none of which holds anything secret.
+Raises:
+    ValueError: the time is none of the years 1679 to 2260.)doc");
   m.def("read_files", &read_paths, py::arg("paths"),
         R"doc(Read files for check(): each path, and every file below a path that is a folder.
 

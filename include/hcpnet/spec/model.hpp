@@ -370,12 +370,13 @@ enum class NodeRole : std::uint8_t { bootstrap, control_plane, worker };
 enum class PkiLayout : std::uint8_t { hand_made, installer };
 enum class KeyKind : std::uint8_t { ecdsa_p256, ecdsa_p384, rsa_2048, rsa_4096 };
 
-/// Apart from BootstrapCluster, since a nested struct is not complete before the end of it.
-/// The load balancer is several hosts; one at a time holds the virtual addresses.
+/// The load balancer is several hosts; one at a time holds the virtual addresses. Apart from BootstrapCluster, since a
+/// nested struct is not complete before the end of it.
 struct KeepalivedFields {
   std::string interface;                ///< of these hosts, in the machine network
   std::uint8_t virtual_router_id = 51;  ///< virtualRouterID, 1 to 255; nobody else in the network has it
 };
+
 struct BootstrapCluster {
   ObjectMeta metadata;
   std::string cluster_name, base_domain;
