@@ -202,17 +202,23 @@ void check_overrides(const Object& object, Reporter& reporter) {
                    "IMAGE_KUBEVIRT_CAPI_PROVIDER names an image of somebody else");
 }
 
+/// A backend for a Service of a hosted control plane; a self-managed cluster, which a proxy may stand in front of as
+/// well, has api-int.
+void check_backends(const Object& proxy, Reporter& reporter) {
+  static constexpr std::array<std::string_view, 4> kServices{"kube-apiserver", "oauth-openshift", "konnectivity-server",
+                                                             "ignition-server-proxy"};
+  const std::vector<Value>& backends = items(proxy.find("/spec/backends"));
+  for (std::size_t i = 0; i < backends.size(); ++i)
+    if (scalar(backends[i].find("hostname")).starts_with("api-int.") &&
+        std::ranges::find(kServices, scalar(backends[i].find("targetService"))) != kServices.end())
+      reporter.add("hosted-cluster-api-int", proxy, text::child(std::string_view("/spec/backends"), i) + "/hostname",
+                   "a hosted cluster has no api-int");
+}
+
 void check(const Set& set, const Options&, Reporter& reporter) {
   for (const Object& object : set.objects) {
     check_overrides(object, reporter);
-    if (object.is("hostedcluster.densityops.com", "ProxyServer")) {
-      const std::vector<Value>& backends = items(object.find("/spec/backends"));
-      for (std::size_t i = 0; i < backends.size(); ++i)
-        if (scalar(backends[i].find("hostname")).starts_with("api-int."))
-          reporter.add("hosted-cluster-api-int", object,
-                       text::child(std::string_view("/spec/backends"), i) + "/hostname",
-                       "a hosted cluster has no api-int");
-    }
+    if (object.is("hostedcluster.densityops.com", "ProxyServer")) check_backends(object, reporter);
     if (!object.is("hypershift.openshift.io", "HostedCluster")) continue;
     if (object.ns.ends_with('-' + object.name))
       reporter.add("hosted-cluster-namespace", object, "/metadata/namespace",

@@ -139,6 +139,13 @@ TEST(Rendering, PassesInBothLayouts) {
   }
 }
 
+TEST(Rendering, OfHostedClustersNetworksPasses) {
+  for (const char* form : {"one", "split", "coredns-envoy"}) {
+    const std::string path = HCPNET_TEST_DATA "/manifest/two-clusters-" + std::string(form) + ".golden.yaml";
+    EXPECT_EQ(errors_and_warnings({{path, test::read_text(path)}}), "");
+  }
+}
+
 TEST(Rendering, WithKubeProxyIsToldOfIt) {
   const std::string text = errors_and_warnings(
       rendered(test::bootstrap_text("  pki:\n", "  kubeProxy: true\n  pki:\n"), test::bootstrap_inputs()));

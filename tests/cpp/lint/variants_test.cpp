@@ -143,6 +143,13 @@ TEST(HostedClusters, AreLookedAtServiceByService) {
   EXPECT_THAT(codes(cluster("{type: Route, route: {hostname: api.b.example.com}}")), IsEmpty());
   EXPECT_THAT(codes(cluster("{type: Route, route: {hostname: api-int.b.example.com}}")),
               ElementsAre("hosted-cluster-api-int"));
+  const auto proxy = [](const std::string& service) {
+    return "apiVersion: hostedcluster.densityops.com/v1alpha1\nkind: ProxyServer\nmetadata: {name: p, namespace: "
+           "n}\nspec: {backends: [{hostname: api-int.b.example.com, targetPort: 443, targetService: " +
+           service + "}]}\n";
+  };
+  EXPECT_THAT(codes(proxy("ignition-server-proxy")), ElementsAre("hosted-cluster-api-int"));
+  EXPECT_THAT(codes(proxy("machine-config")), IsEmpty()) << "of a self-managed cluster";
   for (const char* wrong : {"a", "'*.b.example.com'", "a_b.example.com", "a..example.com", "a.b.c1"})
     EXPECT_THAT(codes(cluster(std::string("{type: Route, route: {hostname: ") + wrong + "}}")),
                 ElementsAre("hosted-cluster-hostname"))
