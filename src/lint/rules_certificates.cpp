@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lint/lines.hpp"
 #include "lint/rules.hpp"
@@ -180,6 +183,8 @@ subjects:
 
 using pki::CertificateProfile;
 
+constexpr int kLongestPath = 16;  // nobody has that many authorities one below the other
+
 bool has_name(const CertificateProfile& profile, std::string_view name) {
   return std::ranges::find(profile.dns_names, name) != profile.dns_names.end();
 }
@@ -198,7 +203,13 @@ std::optional<IpAddress> service_address(const Set& set) {
 class CertificateChecker {
  public:
   CertificateChecker(const Set& set, const Options& options, Reporter& reporter)
-      : set_(set), options_(options), reporter_(reporter) {}
+      : set_(set), options_(options), reporter_(reporter) {
+    std::set<std::string> known;  // a bundle lies in many files
+    for (const CertificateEntry& entry : set_.certificates)
+      if (entry.certificate.info().profile.is_authority && known.insert(entry.certificate.fingerprint()).second &&
+          !entry.certificate.is_self_signed())
+        intermediates_.push_back(&entry.certificate);
+  }
 
   void run() {
     for (const CertificateEntry& entry : set_.certificates) {
@@ -231,24 +242,22 @@ class CertificateChecker {
 
   void check_authority(const CertificateEntry& entry) {
     const pki::CertificateInfo& info = entry.certificate.info();
-    if (!info.path_length) return;
-    for (const CertificateEntry& below : set_.certificates) {
-      const pki::CertificateInfo& other = below.certificate.info();
-      if (!other.profile.is_authority || below.certificate.is_self_signed()) continue;
-      if (depth_below(below) < *info.path_length || !below.certificate.is_issued_by(entry.certificate)) continue;
-      return add("authority-path-length", entry,
-                 info.profile.subject.common_name + " has pathlen:" + std::to_string(*info.path_length) +
-                     " and signs the authority " + other.profile.subject.common_name);
-    }
+    if (!info.path_length || *info.path_length > kLongestPath) return;
+    std::vector<const pki::Certificate*> level{&entry.certificate};
+    for (int depth = 0; depth <= *info.path_length && !level.empty(); ++depth) level = signed_by(level);
+    if (!level.empty())
+      add("authority-path-length", entry,
+          info.profile.subject.common_name + " has pathlen:" + std::to_string(*info.path_length) +
+              ", and the authority " + level.front()->info().profile.subject.common_name + " below it is one too many");
   }
-  /// How many authorities of the set are below this one, one under the other.
-  int depth_below(const CertificateEntry& entry, int limit = 8) const {
-    int depth = 0;
-    for (const CertificateEntry& below : set_.certificates)
-      if (limit > 0 && below.certificate.info().profile.is_authority && !below.certificate.is_self_signed() &&
-          below.certificate.is_issued_by(entry.certificate))
-        depth = std::max(depth, 1 + depth_below(below, limit - 1));
-    return depth;
+  /// The authorities of the set that one of these has signed.
+  std::vector<const pki::Certificate*> signed_by(const std::vector<const pki::Certificate*>& signers) const {
+    std::vector<const pki::Certificate*> below;
+    for (const pki::Certificate* authority : intermediates_)
+      if (std::ranges::any_of(signers,
+                              [&](const pki::Certificate* signer) { return authority->is_issued_by(*signer); }))
+        below.push_back(authority);
+    return below;
   }
 
   void check_leaf(const CertificateEntry& entry) {
@@ -350,6 +359,7 @@ class CertificateChecker {
   const Set& set_;
   const Options& options_;
   Reporter& reporter_;
+  std::vector<const pki::Certificate*> intermediates_;  ///< each once
 };
 
 void check(const Set& set, const Options& options, Reporter& reporter) {

@@ -298,7 +298,10 @@ std::optional<Cidr> network_of(const std::string& text) {
 class NetworkChecker {
  public:
   NetworkChecker(const Set& set, Reporter& reporter)
-      : set_(set), networks_(primary_networks(set)), reporter_(reporter) {}
+      : set_(set),
+        networks_(primary_networks(set)),
+        has_cluster_networks_(!set.of("k8s.ovn.org", "ClusterUserDefinedNetwork").empty()),
+        reporter_(reporter) {}
 
   void run() {
     for (const Object* ns : set_.of("", "Namespace")) check_namespace(*ns);
@@ -323,9 +326,8 @@ class NetworkChecker {
     const bool has_network = std::ranges::any_of(networks_, [&](const PrimaryNetwork& network) {
       return std::ranges::find(network.namespaces, ns.name) != network.namespaces.end();
     });
-    // A selector may hold what is not evaluated here.
-    const bool may_be_selected = !set_.of("k8s.ovn.org", "ClusterUserDefinedNetwork").empty();
-    if (is_labelled && !has_network && !may_be_selected && !ns.is_observed)
+    // The selector of a cluster's network may hold what is not evaluated here.
+    if (is_labelled && !has_network && !has_cluster_networks_ && !ns.is_observed)
       reporter_.add("udn-missing", ns, "/metadata/labels", "no primary network of the set is for " + ns.name);
   }
 
@@ -491,6 +493,7 @@ class NetworkChecker {
 
   const Set& set_;
   std::vector<PrimaryNetwork> networks_;
+  bool has_cluster_networks_;
   Reporter& reporter_;
 };
 

@@ -675,11 +675,12 @@ std::vector<Line> host_names(const std::string& corefile) {
 
 void check_guest_dns(const Set& set, const Object& config, Reporter& reporter) {
   const Value* corefile = config.find("/data/Corefile");
+  if (corefile == nullptr) return;
   std::set<std::string> zones;
   for (const Object* dns : set.of("operator.openshift.io", "DNS"))
     for (const Value& server : items(dns->find("/spec/servers")))
       for (const Value& zone : items(server.find("zones"))) zones.insert(scalar(&zone));
-  if (corefile == nullptr || zones.empty()) return;
+  if (zones.empty()) return;
   for (const Line& line : lines_of(corefile->text)) {
     const std::vector<std::string> words = words_of(line.text);
     if (words.size() < 3 || words[0] != "forward" || words[1] != ".") continue;

@@ -198,6 +198,18 @@ TEST(Manifests, HaveOtherForms) {
   EXPECT_THAT(codes(networks), ElementsAre("operator-network", "operator-network-differs"));
 }
 
+TEST(Authorities, HaveNoMoreBelowThemThanTheirPathLengthSays) {
+  const auto found = [](const std::string& lowest) {
+    return test::codes_of(
+        check(test::ExampleFiles(test::kNow)
+                  .make({{"a.crt", "Subject: CN = a\nX509v3 Basic Constraints: CA:TRUE, pathlen:1\n"},
+                         {"b.crt", "Subject: CN = b\nIssuer: CN = a\nX509v3 Basic Constraints: CA:TRUE\n"},
+                         {"c.crt", "Subject: CN = c\nIssuer: CN = b\n" + lowest + '\n'}})));
+  };
+  EXPECT_THAT(found("X509v3 Extended Key Usage: TLS Web Client Authentication"), IsEmpty());
+  EXPECT_THAT(found("X509v3 Basic Constraints: CA:TRUE"), ElementsAre("authority-path-length"));
+}
+
 TEST(ApiServers, NeedTheFirstServiceAddressWhereTheSetNamesIt) {
   const auto files = [](const std::string& address) {
     return test::ExampleFiles(test::kNow)
