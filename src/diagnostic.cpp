@@ -67,6 +67,10 @@ void Diagnostics::append(Diagnostics other) {
   info_count_ = infos;
 }
 
+void Diagnostics::clear_found() noexcept {
+  for (Diagnostic& d : items_) d.found.clear();
+}
+
 void Diagnostics::sort() {
   std::unordered_map<std::string, std::size_t> files;
   for (const Diagnostic& d : items_) files.emplace(d.file, files.size());

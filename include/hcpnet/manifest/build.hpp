@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/manifest/network.hpp>
 #include <hcpnet/rendered_file.hpp>
@@ -32,6 +34,9 @@ inline constexpr std::array kDeployments{Deployment::one, Deployment::split, Dep
 inline constexpr std::array<std::string_view, 3> kOptionalKinds{"MultiNetworkPolicy", "SecurityContextConstraints",
                                                                 "ServiceMonitor"};
 
+/// What the values of a ConfigMap may have together (MaxSecretSize of k8s.io/api/core/v1): an API server refuses more.
+inline constexpr std::size_t kMaxConfigMapBytes = 1024 * 1024;
+
 struct BuildOptions {
   Deployment deployment = Deployment::one;
   std::string image;  ///< of hcpnet, where the spec names none; empty: "hcpnet:" and the version
@@ -46,8 +51,8 @@ struct Built {
   Diagnostics warnings;
 };
 
-/// Errors, by code: "attachment-missing", "prefix-unknown", "not-a-vlan", "object-collides", and those of
-/// make_stack_config() and dns::render(). Throws std::bad_alloc only.
+/// Errors, by code: "attachment-missing", "prefix-unknown", "not-a-vlan", "object-collides", "config-too-large", and
+/// those of make_stack_config() and dns::render(). Throws std::bad_alloc only.
 [[nodiscard]] Result<Built, Diagnostics> build(const spec::ValidSet& set, const spec::Observed& observed,
                                                const BuildOptions& options = {});
 
