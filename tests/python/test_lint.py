@@ -79,6 +79,23 @@ def test_takes_what_bootstrap_renders(tmp_path: Path) -> None:
         lint.check({}, now=datetime.datetime(3000, 1, 1))
 
 
+def test_names_are_those_of_files_and_contents_are_text_or_bytes(tmp_path: Path) -> None:
+    (tmp_path / "n\udcff.yaml").write_text(NETWORK)
+    (name,) = files = lint.read_files([tmp_path])
+    assert name.endswith("n\udcff.yaml")
+    (finding,) = lint.check(files).findings
+    assert finding.file.endswith("n\\xff.yaml")
+    assert "n\\xff.yaml:1" in lint.check(files).to_text()
+    comment = b"#!/bin/sh\n# hcpnet-lint: ignore apply-errors-ignored: it is \xff\n"
+    (suppressed,) = lint.check({"a.sh": comment + b"oc apply -f a || true\n"}).suppressed
+    assert suppressed.reason == "it is \\xff"
+    for wrong in ({"a": 1}, {"a": None}, {1: "a"}):
+        with pytest.raises(TypeError, match="contents are"):
+            lint.check(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="surrogates"):
+        lint.check({"a": "\udcff"})
+
+
 def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as raised:
         lint.read_files([tmp_path / "none"])

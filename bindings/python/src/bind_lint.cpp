@@ -23,10 +23,17 @@ namespace {
 
 using namespace lint;
 
-/// A dict of names and contents, in its own order; a str counts as its UTF-8.
+/// A dict of names, as read_files() has them, and contents, in its own order; a str counts as its UTF-8. Raises
+/// TypeError where one is something else, UnicodeEncodeError where it has no form in UTF-8.
 std::vector<File> to_files(const py::dict& contents) {
   std::vector<File> files;
-  for (const auto& [name, content] : contents) files.push_back({name.cast<std::string>(), content.cast<std::string>()});
+  for (const auto& [name, content] : contents) {
+    const bool is_text = py::isinstance<py::str>(content);
+    if (!py::isinstance<py::str>(name) || (!is_text && !py::isinstance<py::bytes>(content)))
+      throw py::type_error("names are str, contents are str or bytes");
+    files.push_back({peer_bytes(py::reinterpret_borrow<py::str>(name)),
+                     is_text ? utf8_text(py::reinterpret_borrow<py::str>(content)) : content.cast<std::string>()});
+  }
   return files;
 }
 py::list to_pairs(const std::vector<File>& files) {
@@ -87,7 +94,9 @@ void bind_rule(py::module_& m) {
 void bind_report(py::module_& m) {
   py::class_<SuppressedFinding>(m, "SuppressedFinding", "What was found, and is to stay as it is.")
       .def_readonly("finding", &SuppressedFinding::finding, "Diagnostic: what was found.")
-      .def_readonly("reason", &SuppressedFinding::reason, "str: why it stays.")
+      .def_property_readonly(
+          "reason", [](const SuppressedFinding& suppressed) { return printed_text(suppressed.reason); },
+          "str: why it stays.")
       .def_readonly("in_source", &SuppressedFinding::in_source, "bool: whether a comment says so.");
   py::class_<Report>(m, "Report", "What was found.")
       .def_property_readonly(
@@ -106,7 +115,9 @@ void bind_report(py::module_& m) {
       .def("has", &Report::has, py::arg("least"),
            "Whether there is a finding of a severity, or worse.\n\nArgs:\n    least (Severity): from which on.\n"
            "Returns:\n    bool.")
-      .def("to_text", &render_text, "One line for each finding, and the counts.\n\nReturns:\n    str.")
+      .def(
+          "to_text", [](const Report& report) { return printed_text(render_text(report)); },
+          "One line for each finding, and the counts.\n\nReturns:\n    str.")
       .def("to_json", &render_json, "The report as JSON.\n\nReturns:\n    str.")
       .def("to_sarif", &render_sarif,
            "The report as SARIF 2.1.0, with every rule and what is suppressed.\n\nReturns:\n    str.\nSpec:\n    "
@@ -148,7 +159,8 @@ Args:
 Returns:
     Report: findings, none of which holds anything secret.
 Raises:
-    ValueError: the time is none of the years 1679 to 2260.)doc");
+    TypeError: a name or a content is something else.
+    ValueError: a str has no form in UTF-8, or the time is none of the years 1679 to 2260.)doc");
   m.def("read_files", &read_paths, py::arg("paths"),
         R"doc(Read files for check(): each path, and every file below a path that is a folder.
 
