@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <cstdlib>
 
 #include "bootstrap/bootstrap_support.hpp"
@@ -10,11 +11,14 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string found_in(const std::vector<File>& example) {
-  const pki::Time now = std::chrono::system_clock::now();
+Report look_at(const std::vector<File>& example) {
+  const std::vector<File> files = test::ExampleFiles(std::chrono::system_clock::now()).make(example);
   Options options;
-  options.now = now;
-  return check(test::ExampleFiles(now).make(example), options).findings.to_string();
+  options.now = std::chrono::system_clock::now();  // not before: what openssl has made begins in this very second
+  return check(files, options);
+}
+std::string found_in(const std::vector<File>& example) {
+  return look_at(example).findings.to_string();
 }
 
 TEST(Rules, AreComplete) {
@@ -48,10 +52,7 @@ bool may_show(const std::string& rule, const std::string& code) {
 
 TEST_P(RuleExample, IsFoundByItsRuleAndByNoOther) {
   const Rule& rule = *find_rule(GetParam());
-  const pki::Time now = std::chrono::system_clock::now();
-  Options options;
-  options.now = now;
-  const Report report = check(test::ExampleFiles(now).make(rule.wrong_files()), options);
+  const Report report = look_at(rule.wrong_files());
   const std::string all = report.findings.to_string();
   EXPECT_TRUE(test::codes_of(report).contains(GetParam())) << all;
   for (const Diagnostic& finding : report.findings) {
