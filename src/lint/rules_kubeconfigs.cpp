@@ -128,6 +128,7 @@ std::string host_of(std::string_view url) {
   if (!url.starts_with(kScheme)) return {};
   url.remove_prefix(kScheme.size());
   url = url.substr(0, url.find('/'));
+  url.remove_prefix(url.rfind('@') + 1);  // no '@': of nothing
   if (url.starts_with('[')) return std::string(url.substr(1, url.find(']') - 1));
   return std::string(url.substr(0, url.find(':')));
 }

@@ -227,6 +227,8 @@ class HaproxyChecker {
     const auto* own = section.find(first, second);
     return own != nullptr || defaults == nullptr ? own : defaults->find(first, second);
   }
+  /// A server of TLS is asked inside it without more words.
+  static bool is_asked_with_tls(const Server& server) { return has(server, "check-ssl") || has(server, "ssl"); }
   /// `http-check connect ssl`, the other way to ask inside TLS.
   static bool connects_with_tls(const HaproxySection& section, const HaproxySection* defaults) {
     const auto* connect = find_in(section, defaults, "http-check", "connect");
@@ -257,7 +259,7 @@ class HaproxyChecker {
     const bool is_http = mode != nullptr && mode->words.size() > 1 && mode->words[1] == "http";
     const bool has_check = find_in(section, defaults, "option", "httpchk") != nullptr;
     for (const Server& server : servers)
-      if (has_check && !connects_with_tls(section, defaults) && has(server, "check") && !has(server, "check-ssl") &&
+      if (has_check && !connects_with_tls(section, defaults) && has(server, "check") && !is_asked_with_tls(server) &&
           !is_asked_elsewhere(server))
         reporter_.add("haproxy-plain-check", file_, server.line, server.name + " is asked in plain HTTP on a TLS port");
     if (!is_api && !is_machine_config) return;

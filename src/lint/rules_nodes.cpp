@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "lint/lines.hpp"
 #include "lint/rules.hpp"
@@ -182,8 +183,10 @@ std::optional<std::vector<std::string>> kubelet_words(const std::vector<Setting>
 void check_kubelet(const LineFile& file, const std::vector<Setting>& settings, Reporter& reporter) {
   std::uint32_t line = 0;
   const auto words = kubelet_words(settings, line);
-  // What the machine-config operator writes has a configuration file, which says all of this.
-  if (!words || flag(*words, "--config")) return;
+  // What the machine-config operator writes has a configuration file, which says all of this; what a variable holds is
+  // not known here.
+  const auto is_variable = [](const std::string& word) { return word.starts_with('$'); };
+  if (!words || flag(*words, "--config") || std::ranges::any_of(*words, is_variable)) return;
   const bool has_folder = flag(*words, "--pod-manifest-path").has_value();
   const bool has_server = flag(*words, "--kubeconfig") || flag(*words, "--bootstrap-kubeconfig");
   if (has_folder && has_server)
@@ -233,20 +236,35 @@ void check_crio(const LineFile& file, Reporter& reporter) {
                  "nothing says with which pull secret the pause image is pulled");
 }
 
+/// Host and port of a URL such as "https://api-int.ocp4.example.com:6443"; an address of IPv6 without its brackets.
+std::pair<std::string, std::string> host_and_port(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+  url = url.substr(0, url.find('/'));
+  const std::size_t colon = url.rfind(':');
+  const bool has_port = colon != std::string_view::npos && url.find(']', colon) == std::string_view::npos;
+  std::string_view host = has_port ? url.substr(0, colon) : url;
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return {std::string(host), has_port ? std::string(url.substr(colon + 1)) : "443"};
+}
+
 void check_environment(const Set& set, const LineFile& file, Reporter& reporter) {
   const std::vector<Setting> settings = settings_of(file.text);
   const Object* status = set.status_of("Infrastructure");
   const std::string url = status == nullptr ? std::string() : status->at("/status/apiServerInternalURI");
-  for (const char* key : {"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}) {
+  const auto [host, port] = host_and_port(url);
+  const auto compare = [&](const char* key, const std::string& expected) {
     const Setting* setting = find(settings, "", key);
     const std::string value = setting == nullptr ? std::string() : setting->value;
     const std::uint32_t line = setting == nullptr ? 1 : setting->line;
     if (value.empty())
       reporter.add("apiserver-url-env", file, line, std::string(key) + " has no value");
-    else if (!url.empty() && url.find(value) == std::string::npos)
+    else if (!url.empty() && value != expected && value != '[' + expected + ']')
       reporter.add("apiserver-url-env", file, line,
                    std::string(key) + " is " + value + ", and Infrastructure has " + url);
-  }
+  };
+  compare("KUBERNETES_SERVICE_HOST", host);
+  compare("KUBERNETES_SERVICE_PORT", port);
 }
 
 void check(const Set& set, const Options&, Reporter& reporter) {

@@ -592,6 +592,25 @@ void check_policy(const Set& set, const Object& policy, Reporter& reporter) {
   }
 }
 
+/// A rule of a NetworkPolicy: whether it is about DNS, and whether it names addresses.
+bool is_for_dns(const Value& rule) {
+  return std::ranges::any_of(items(rule.find("ports")),
+                             [](const Value& port) { return scalar(port.find("port")) == "53"; });
+}
+bool has_block(const Value& rule) {
+  return std::ranges::any_of(items(rule.find("to")),
+                             [](const Value& peer) { return peer.find("ipBlock") != nullptr; });
+}
+/// Policies add up: where one lets machines reach DNS by its address, another one may say what it likes.
+bool reaches_dns_by_address(const Set& set, std::string_view ns) {
+  for (const Object* policy : set.of("networking.k8s.io", "NetworkPolicy"))
+    if (policy->ns == ns && std::ranges::any_of(items(policy->find("/spec/egress")), [](const Value& rule) {
+          return is_for_dns(rule) && has_block(rule);
+        }))
+      return true;
+  return false;
+}
+
 void check_network_policy(const Set& set, const Object& policy, Reporter& reporter) {
   const std::string app = policy.at("/spec/podSelector/matchLabels/app");
   const std::vector<Value>& ingress = items(policy.find("/spec/ingress"));
@@ -612,18 +631,12 @@ void check_network_policy(const Set& set, const Object& policy, Reporter& report
         !policy.is_observed)
       reporter.add("policy-opens-all", policy, pointer, "every pod of " + policy.ns + " is open, on every port");
   }
-  if (!has_primary_network(set, policy.ns)) return;
+  if (!has_primary_network(set, policy.ns) || reaches_dns_by_address(set, policy.ns)) return;
   const std::vector<Value>& egress = items(policy.find("/spec/egress"));
-  for (std::size_t i = 0; i < egress.size(); ++i) {
-    const auto& ports = items(egress[i].find("ports"));
-    const bool is_dns = std::ranges::any_of(ports, [](const Value& port) { return scalar(port.find("port")) == "53"; });
-    const auto& peers = items(egress[i].find("to"));
-    const bool has_block =
-        std::ranges::any_of(peers, [](const Value& peer) { return peer.find("ipBlock") != nullptr; });
-    if (is_dns && !peers.empty() && !has_block)
+  for (std::size_t i = 0; i < egress.size(); ++i)
+    if (is_for_dns(egress[i]) && !items(egress[i].find("to")).empty())
       reporter.add("policy-dns-selector", policy, text::child(std::string_view("/spec/egress"), i) + "/to",
                    "no pod of another network is reached by a selector");
-  }
 }
 
 void check_backends(const Object& proxy, Reporter& reporter) {

@@ -179,6 +179,19 @@ TEST(Slices, NeedLabelAndNetworkTogether) {
               IsEmpty());
 }
 
+TEST(Policies, AddUp) {
+  const auto policy = [](const std::string& name, const std::string& peer) {
+    return "---\napiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: " + name +
+           ", namespace: machines}\nspec: {podSelector: {}, egress: [{ports: [{port: 53}], to: [{" + peer + "}]}]}\n";
+  };
+  const std::string own = network("role: Primary, subnets: [10.1.0.0/16]" + kKept);
+  const std::string by_pods = policy("a", "namespaceSelector: {}");
+  const std::string by_address = policy("b", "ipBlock: {cidr: 172.30.0.10/32}");
+  EXPECT_THAT(codes(own + by_pods), ElementsAre("policy-dns-selector"));
+  EXPECT_THAT(codes(own + by_pods + by_address), IsEmpty());
+  EXPECT_THAT(codes(by_pods), IsEmpty());
+}
+
 TEST(Manifests, HaveOtherForms) {
   const std::string map =
       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cluster-config-v1, namespace: kube-system}\n";
@@ -259,6 +272,7 @@ TEST(Haproxy, AsksInsideTlsInTwoWays) {
   const std::string server = "  server a 1.2.3.4:6443 check\n";
   EXPECT_THAT(codes(head + server), ElementsAre("haproxy-plain-check"));
   EXPECT_THAT(codes(head + "  http-check connect ssl\n" + server), IsEmpty());
+  EXPECT_THAT(codes(head + "  server a 1.2.3.4:6443 check ssl verify none\n"), IsEmpty());
   // HyperShift's own proxy on each node: the option alone asks nothing.
   EXPECT_THAT(codes(head + "  server a 1.2.3.4:6443\n"), IsEmpty());
   EXPECT_THAT(codes("defaults\n  timeout client 10\n  timeout server 10s\n" + head.substr(0, 35) + server),
@@ -270,6 +284,7 @@ TEST(Haproxy, AsksInsideTlsInTwoWays) {
 
 TEST(Kubelets, WithAConfigurationAreLeftAlone) {
   EXPECT_THAT(codes("[Service]\nExecStart=/usr/bin/kubelet --config=/etc/kubernetes/kubelet.conf\n"), IsEmpty());
+  EXPECT_THAT(codes("[Service]\nExecStart=/usr/bin/kubelet --v=2 $KUBELET_ARGS\n"), IsEmpty());
   EXPECT_THAT(codes("[Service]\nExecStart=-/opt/run.sh\n"), ElementsAre("unit-path"));
 }
 
@@ -277,12 +292,39 @@ TEST(Environments, AgreeWithTheStatusOfInfrastructure) {
   const std::string status =
       R"({"status": {"infrastructureName": "a", "platform": "None", "platformStatus": {"type": "None"}, "apiServerURL": "b",
       "apiServerInternalURI": "https://api-int.a.b:6443", "controlPlaneTopology": "External", "infrastructureTopology": "SingleReplica"}})";
-  const auto found = [&](const std::string& host) {
-    return test::codes_of(
-        check({{"s", status}, {"e", "KUBERNETES_SERVICE_HOST='" + host + "'\nKUBERNETES_SERVICE_PORT='6443'\n"}}));
+  const auto found = [](const std::string& text, const std::string& host, const std::string& port) {
+    const std::string lines = "KUBERNETES_SERVICE_HOST='" + host + "'\nKUBERNETES_SERVICE_PORT='" + port + "'\n";
+    return test::codes_of(check({{"s", text}, {"e", lines}}));
   };
-  EXPECT_THAT(found("api-int.a.b"), IsEmpty());
-  EXPECT_THAT(found("api.a.b"), ElementsAre("apiserver-url-env"));
+  EXPECT_THAT(found(status, "api-int.a.b", "6443"), IsEmpty());
+  EXPECT_THAT(found(status, "api.a.b", "6443"), ElementsAre("apiserver-url-env"));
+  EXPECT_THAT(found(status, "int.a.b", "6443"), ElementsAre("apiserver-url-env"));
+  EXPECT_THAT(found(status, "api-int.a.b", "443"), ElementsAre("apiserver-url-env"));
+  std::string other = status;
+  other.replace(other.find("api-int.a.b:6443"), std::string("api-int.a.b:6443").size(), "[fd01::1]:6443");
+  for (const char* host : {"fd01::1", "[fd01::1]"}) EXPECT_THAT(found(other, host, "6443"), IsEmpty()) << host;
+  other.replace(other.find(":6443"), std::string(":6443").size(), "/");
+  EXPECT_THAT(found(other, "fd01::1", "443"), IsEmpty());
+}
+
+TEST(Kubeconfigs, AreForTheHostOfTheirServer) {
+  const auto found = [](const std::string& server) {
+    return check(test::ExampleFiles(test::kNow)
+                     .make({{"a.crt",
+                             "Subject: CN = a\nX509v3 Extended Key Usage: TLS Web Server Authentication\nX509v3 "
+                             "Subject Alternative Name: DNS:api.a.b, DNS:*.c.d, IP Address:192.0.2.4\n"},
+                            {"k",
+                             "apiVersion: v1\nkind: Config\nusers: []\nclusters: [{name: a, cluster: {server: '" +
+                                 server + "'}}]\n"}}))
+        .findings.to_string();
+  };
+  for (const char* good :
+       {"https://api.a.b:6443", "https://x.c.d/path", "https://192.0.2.4", "https://u:p@api.a.b:6443"})
+    EXPECT_EQ(found(good), "") << good;
+  for (const char* bad : {"https://a.b:6443", "https://x.y.c.d", "https://192.0.2.5:6443", "https://[fd01::1]:6443"})
+    EXPECT_THAT(found(bad), testing::HasSubstr("[kubeconfig-server-name]")) << bad;
+  EXPECT_THAT(found("https://c2Vj:cmV0@e.f"), testing::AllOf(testing::HasSubstr("is for e.f ["),
+                                                             testing::Not(testing::HasSubstr("c2Vj"))));
 }
 
 TEST(Scripts, AreReadLineByLine) {
