@@ -92,7 +92,8 @@ ExecStart=/usr/bin/kubelet --cgroup-driver=systemd --pod-manifest-path=/etc/kube
      .title = "a unit that starts a program below /opt",
      .why = "SELinux gives files below /opt/openshift no type that a service may run: `status=203/EXEC`, `Permission "
             "denied`. By hand, as root in a shell, the same script works.",
-     .fix = "The program below `/usr/local/bin`, where files get the type `bin_t`.",
+     .fix = "The program below `/usr/local/bin`, where files get the type `bin_t`; below `/opt` only what lies in folders "
+            "called bin, sbin or libexec has it.",
      .source = "openshift/installer data/data/bootstrap/systemd; SELinux policy of RHCOS",
      .wrong = R"([Unit]
 Description=bootkube
@@ -201,6 +202,12 @@ void check_kubelet(const LineFile& file, const std::vector<Setting>& settings, R
     reporter.add("kubelet-anonymous", file, line, "this kubelet takes anonymous requests");
 }
 
+/// Whether SELinux's policy gives a file below /opt a type that no service may run.
+bool is_kept_from_services(std::string_view program) {
+  const auto is_in = [&](std::string_view folder) { return program.find(folder) != std::string_view::npos; };
+  return program.starts_with("/opt/") && !is_in("/bin/") && !is_in("/sbin/") && !is_in("/libexec/");
+}
+
 void check_unit(const LineFile& file, Reporter& reporter) {
   const std::vector<Setting> settings = settings_of(file.text);
   check_kubelet(file, settings, reporter);
@@ -213,7 +220,7 @@ void check_unit(const LineFile& file, Reporter& reporter) {
     // systemd.service(5): characters in front of the path change how it is run.
     const std::string program =
         words.empty() ? std::string() : words[0].substr(std::min(words[0].find_first_not_of("@-:+!"), words[0].size()));
-    if (program.starts_with("/opt/"))
+    if (is_kept_from_services(program))
       reporter.add("unit-path", file, setting.line, "SELinux lets no service run " + program);
     if (setting.key == "ExecStart" && program.ends_with("/bootkube.sh")) {
       is_bootkube = true;

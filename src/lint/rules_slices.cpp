@@ -598,8 +598,7 @@ bool is_for_dns(const Value& rule) {
                              [](const Value& port) { return scalar(port.find("port")) == "53"; });
 }
 bool has_block(const Value& rule) {
-  return std::ranges::any_of(items(rule.find("to")),
-                             [](const Value& peer) { return peer.find("ipBlock") != nullptr; });
+  return std::ranges::any_of(items(rule.find("to")), [](const Value& peer) { return peer.find("ipBlock") != nullptr; });
 }
 /// Policies add up: where one lets machines reach DNS by its address, another one may say what it likes.
 bool reaches_dns_by_address(const Set& set, std::string_view ns) {

@@ -286,6 +286,7 @@ TEST(Kubelets, WithAConfigurationAreLeftAlone) {
   EXPECT_THAT(codes("[Service]\nExecStart=/usr/bin/kubelet --config=/etc/kubernetes/kubelet.conf\n"), IsEmpty());
   EXPECT_THAT(codes("[Service]\nExecStart=/usr/bin/kubelet --v=2 $KUBELET_ARGS\n"), IsEmpty());
   EXPECT_THAT(codes("[Service]\nExecStart=-/opt/run.sh\n"), ElementsAre("unit-path"));
+  EXPECT_THAT(codes("[Service]\nExecStart=/opt/site/bin/run.sh\n"), IsEmpty());
 }
 
 TEST(Environments, AgreeWithTheStatusOfInfrastructure) {
