@@ -49,6 +49,13 @@ bool begins_as_yaml(std::string_view text) {
   return false;
 }
 
+/// Of a text that begins with a brace: a member, or nothing, follows in JSON; else it may be a mapping of YAML, or the
+/// configuration of some program.
+bool begins_as_json(std::string_view text) {
+  const std::size_t next = text.find_first_not_of(" \t\r\n", 1);
+  return next == std::string_view::npos || text[next] == '"' || text[next] == '}';
+}
+
 bool is_script(std::string_view text) {
   return text.starts_with("#!") || has_line(text, "# shellcheck shell=");
 }
@@ -114,8 +121,7 @@ class Collector {
     if (is_script(text)) return keep(set_.scripts, where, text);
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) return false;
-    if (text.substr(first).starts_with("{{")) return false;  // a template, which is read by nobody as it is
-    if (text[first] == '{') return collect_tree(where, text, true, depth);
+    if (text[first] == '{') return collect_braces(where, text, text.substr(first), depth);
     if (has_line(text, "-----BEGIN ")) return collect_pem(where, text);
     if (text.substr(first).starts_with("<domain") || text.substr(first).starts_with("<network") ||
         text.substr(first).starts_with("<?xml"))
@@ -127,6 +133,15 @@ class Collector {
                          has_line(text, "ignition:");
     if (has_key && begins_as_yaml(text)) return collect_tree(where, text, false, depth);
     return has_haproxy_section(text) && keep(set_.haproxies, where, text);
+  }
+
+  bool collect_braces(const Origin& where, std::string_view text, std::string_view content, std::size_t depth) {
+    // A template is read by nobody as it is.
+    if (content.starts_with("{{") || content.starts_with("{%")) return false;
+    if (begins_as_json(content)) return collect_tree(where, text, true, depth);
+    const bool has_key = content.find("apiVersion") != std::string_view::npos ||
+                         content.find("ignition") != std::string_view::npos;
+    return has_key && collect_tree(where, text, false, depth);
   }
 
   static bool keep(std::vector<LineFile>& files, const Origin& where, std::string_view text) {

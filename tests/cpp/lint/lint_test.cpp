@@ -27,7 +27,8 @@ TEST(Lint, KnowsFilesByTheirContent) {
         std::string("frontend a\n  bind :6443\n"), std::string("[Service]\nExecStart=/usr/bin/true\n"),
         std::string("[crio.runtime]\nx = 1\n"),
         std::string("KUBERNETES_SERVICE_HOST=a\nKUBERNETES_SERVICE_PORT=6443\n"), std::string("#!/bin/sh\ntrue\n"),
-        std::string("\xEF\xBB\xBF{\"kind\": \"Pod\"}"), std::string("<network>\n</network>\n"),
+        std::string("\xEF\xBB\xBF{\"kind\": \"Pod\"}"), std::string("{apiVersion: v1, kind: Pod}\n"), std::string("{"),
+        std::string("<network>\n</network>\n"),
         std::string("{\"status\": {\"apiServerURL\": \"x\"}}"),
         std::string("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: a.b\n")}) {
     const Report report = test::lint_text(text, "README.md");
@@ -37,7 +38,8 @@ TEST(Lint, KnowsFilesByTheirContent) {
        {std::string(), std::string("\n"), std::string("# Words\n\nSome prose.\napiVersion: v1\nkind: Pod\n"),
         std::string("a: 1\n"), std::string("[1, 2]"), std::string("kind: Pod\0", 10),
         std::string("frontend of a house\nbackend of it\n"), std::string("{\"a\": 1}"),
-        std::string("{{- if .Values.a }}\napiVersion: v1\nkind: Pod\n")}) {
+        std::string("{{- if .Values.a }}\napiVersion: v1\nkind: Pod\n"),
+        std::string("{% if a %}\napiVersion: v1\nkind: Pod\n{% endif %}\n"), std::string("{\n  admin off\n}\n")}) {
     const Report report = test::lint_text(text, "manifest.yaml");
     EXPECT_THAT(report.unrecognised, ElementsAre("manifest.yaml")) << text;
     EXPECT_TRUE(report.findings.empty()) << report.findings.to_string();
