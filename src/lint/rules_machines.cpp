@@ -146,9 +146,9 @@ spec:
      .right_part = "name: default/vlan100"},
     {.id = "attachment-address",
      .severity = Severity::error,
-     .title = "a static address of an interface without its prefix length",
-     .why = "The plugin that gives static addresses wants one: the pod stays in ContainerCreating with `invalid CIDR "
-            "address`.",
+     .title = "a static address of an interface in a form that is refused",
+     .why = "The plugin that gives static addresses wants a list, and in it each address with its prefix length: the "
+            "pod stays in ContainerCreating, with `invalid CIDR address` or because the annotation can't be read.",
      .fix = "`\"ips\": [\"192.168.100.3/24\"]`",
      .source = "containernetworking/plugins, ipam/static",
      .wrong = R"(apiVersion: v1
@@ -435,7 +435,11 @@ class MachineChecker {
       if (const std::string ns = text_at("namespace"); !ns.empty())
         check_attachment(object, object.ns, ns + '/' + text_at("name"), pointer);
       const auto addresses = element.find("ips");
-      if (addresses == element.end() || !addresses->is_array()) continue;
+      if (addresses == element.end() || addresses->is_null()) continue;
+      if (!addresses->is_array()) {
+        reporter_.add("attachment-address", object, pointer, "the value of ips is no list");
+        continue;
+      }
       for (const Json& address : *addresses)
         if (address.is_string() && address.get_ref<const std::string&>().find('/') == std::string::npos)
           reporter_.add("attachment-address", object, pointer, address.get<std::string>() + " has no prefix length");

@@ -99,6 +99,9 @@ TEST(Annotations, AreReadAsOvnKubernetesDoes) {
                 ElementsAre("default-network-annotation"))
         << wrong;
   EXPECT_THAT(codes(pod_with("k8s.v1.cni.cncf.io/networks: other/nad")), IsEmpty());
+  EXPECT_THAT(codes(pod_with(R"(k8s.v1.cni.cncf.io/networks: '[{"name": "a", "ips": null}]')")), IsEmpty());
+  EXPECT_THAT(codes(pod_with(R"(k8s.v1.cni.cncf.io/networks: '[{"name": "a", "ips": "192.0.2.4/24"}]')")),
+              ElementsAre("attachment-address"));
   EXPECT_THAT(codes(pod_with(R"(k8s.v1.cni.cncf.io/networks: '[1, {"name": "a", "namespace": "other"}]')")),
               ElementsAre("attachment-namespace"));
 }
