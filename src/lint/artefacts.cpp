@@ -71,6 +71,16 @@ bool is_environment(std::string_view text) {
   return has_host_or_port;
 }
 
+/// A file's mode: decimal in JSON, which has nothing else; in YAML it may be 0644 or 0o644 as well.
+std::optional<unsigned> mode_of(std::string_view text) {
+  const bool is_octal = text.size() > 1 && text.front() == '0';
+  if (text.starts_with("0o")) text.remove_prefix(2);
+  unsigned mode = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, is_octal ? 8 : 10);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return mode;
+}
+
 /// Of a status: whose it looks like.
 std::string kind_of_status(const Value& status) {
   if (status.find("featureGates") != nullptr) return "FeatureGate";
@@ -334,10 +344,7 @@ class Collector {
     file.path = scalar(entry.find("path"));
     file.entry = &entry;
     file.pointer = std::move(pointer);
-    const std::string mode = scalar(entry.find("mode"));
-    unsigned number = 0;
-    if (std::from_chars(mode.data(), mode.data() + mode.size(), number).ec == std::errc() && !mode.empty())
-      file.mode = number;
+    file.mode = mode_of(scalar(entry.find("mode")));
     const std::string source = scalar(text::find(entry, "/contents/source"));
     const std::string compression = scalar(text::find(entry, "/contents/compression"));
     if (!source.starts_with("data:")) return file;

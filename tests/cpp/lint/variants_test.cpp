@@ -331,6 +331,19 @@ TEST(Kubeconfigs, AreForTheHostOfTheirServer) {
                                                              testing::Not(testing::HasSubstr("c2Vj"))));
 }
 
+TEST(Modes, AreDecimalInJsonAndMayBeOctalInYaml) {
+  const auto config = [](const std::string& mode) {
+    return "apiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfig\nmetadata: {name: 99-key}\nspec:\n"
+           "  config:\n    ignition: {version: 3.2.0}\n    storage:\n      files:\n"
+           "      - path: /etc/site.key\n        mode: " +
+           mode +
+           "\n        contents: {source: 'data:,-----BEGIN PRIVATE KEY-----%0AMIG..%0A-----END PRIVATE KEY-----%0A'}\n";
+  };
+  for (const char* good : {"384", "0600", "0o600"}) EXPECT_THAT(codes(config(good)), IsEmpty()) << good;
+  for (const char* bad : {"420", "0644", "0o644", "600"})
+    EXPECT_THAT(codes(config(bad)), ElementsAre("ignition-secret-mode")) << bad;
+}
+
 TEST(Scripts, AreReadLineByLine) {
   EXPECT_THAT(codes("#!/bin/sh\n# oc apply || true\noc get csr\nkubectl apply -f a\n"), IsEmpty());
   EXPECT_THAT(codes("#!/bin/sh\nkubectl create -f a \\\n  || true\n"), ElementsAre("apply-errors-ignored"));
