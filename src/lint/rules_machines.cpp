@@ -268,8 +268,9 @@ spec:
      .right_part = "ocp-release:4.19.1-multi"},
 };
 
-constexpr std::array<std::string_view, 6> kBindings{"bridge",       "masquerade", "sriov",
-                                                    "passtBinding", "binding",    "slirp"};
+/// With those that newer releases of KubeVirt have no more.
+constexpr std::array<std::string_view, 8> kBindings{"bridge",  "masquerade", "sriov",   "passtBinding",
+                                                    "binding", "slirp",      "macvtap", "passt"};
 
 std::size_t bindings_of(const Json& interface) {
   return static_cast<std::size_t>(std::ranges::count_if(kBindings, [&](std::string_view name) {

@@ -119,7 +119,8 @@ TEST(Machines, HaveOneBindingThatFitsTheirNetwork) {
   const std::string udn = "---\n" + network("role: Primary, subnets: [10.1.0.0/16]" + kKept);
   for (const char* kind : {"VirtualMachine", "VirtualMachineInstance"}) {
     EXPECT_THAT(codes(machine("", "a: b", kind)), ElementsAre("vm-bindings"));
-    EXPECT_THAT(codes(machine(", bridge: {}", "a: b", kind)), IsEmpty());
+    for (const char* one : {", bridge: {}", ", macvtap: {}", ", passt: {}"})
+      EXPECT_THAT(codes(machine(one, "a: b", kind)), IsEmpty()) << one;
     EXPECT_THAT(codes(machine(", masquerade: {}", "a: b", kind) + udn), ElementsAre("vm-primary-binding"));
     for (const char* good : {", passtBinding: {}", ", binding: {name: passt}", ", binding: {name: l2bridge}"})
       EXPECT_THAT(codes(machine(good, "a: b", kind) + udn), IsEmpty()) << good;
@@ -347,6 +348,7 @@ TEST(Modes, AreDecimalInJsonAndMayBeOctalInYaml) {
 TEST(Scripts, AreReadLineByLine) {
   EXPECT_THAT(codes("#!/bin/sh\n# oc apply || true\noc get csr\nkubectl apply -f a\n"), IsEmpty());
   EXPECT_THAT(codes("#!/bin/sh\nkubectl create -f a \\\n  || true\n"), ElementsAre("apply-errors-ignored"));
+  EXPECT_THAT(codes("#!/bin/sh\nkubectl create namespace a || true\n"), IsEmpty());
   EXPECT_THAT(codes("#!/bin/sh\noc get pod virt-launcher-a -o jsonpath='{.status.podIP}'\n"),
               ElementsAre("pod-address-of-script"));
   EXPECT_THAT(
