@@ -162,21 +162,28 @@ status:
                    "HighlyAvailable\n  infrastructureTopology: HighlyAvailable\n"},
     {.id = "status-missing",
      .severity = Severity::error,
-     .title = "an Infrastructure or a FeatureGate without a status anywhere",
+     .title = "a set for a new cluster with an Infrastructure or a FeatureGate that has no status anywhere",
      .why =
          "The status is what operators read. Of FeatureGate it names the features of the release: an operator ends at "
          "the first one that it does not find, and the machine-config controller renders nothing.",
-     .fix = "A status patch beside the object.",
+     .fix = "A status patch beside the object; in the object itself where the machine-config operator reads it as a file.",
      .source = "openshift/api config/v1; library-go configobserver/featuregates",
-     .wrong = R"(==> feature-gate.yaml
+     .wrong = R"(==> controllerconfig.yaml
+apiVersion: machineconfiguration.openshift.io/v1
+kind: ControllerConfig
+metadata: {name: machine-config-controller}
+==> master.machineconfigpool.yaml
+apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfigPool
+metadata: {name: master}
+==> feature-gate.yaml
 apiVersion: config.openshift.io/v1
 kind: FeatureGate
 metadata: {name: cluster}
 spec: {featureSet: ""}
 )",
      .wrong_part = "spec: {featureSet: \"\"}\n",
-     .right_part = "spec: {featureSet: \"\"}\n==> feature-gate-status.json\n{\"status\": {\"featureGates\": "
-                   "[{\"version\": \"4.18.0\", \"enabled\": [], \"disabled\": []}]}}\n"},
+     .right_part = "spec: {featureSet: \"\"}\nstatus: {featureGates: [{version: 4.18.0, enabled: [], disabled: []}]}\n"},
     {.id = "feature-gate-version",
      .severity = Severity::error,
      .title = "a FeatureGate status without a release",
@@ -386,10 +393,16 @@ std::string plural_of(const std::string& kind) {
 
 class ManifestChecker {
  public:
-  ManifestChecker(const Set& set, Reporter& reporter) : set_(set), reporter_(reporter) {}
+  ManifestChecker(const Set& set, Reporter& reporter)
+      : set_(set),
+        is_whole_(describes_cluster(set)),
+        has_inputs_(!set.of("machineconfiguration.openshift.io", "ControllerConfig").empty()),
+        has_release_crds_(std::ranges::any_of(
+            set.crds, [](const std::string& name) { return name.ends_with(".config.openshift.io"); })),
+        reporter_(reporter) {}
 
   void run() {
-    if (describes_cluster(set_)) check_needed();
+    if (is_whole_) check_needed();
     for (const Object& object : set_.objects)
       if (!object.is_observed) check(object);
     check_status("Infrastructure");
@@ -423,9 +436,10 @@ class ManifestChecker {
       check_cluster_config(object);
     if (object.is("", "ConfigMap") && object.ns == "openshift-etcd" && object.name == "etcd-endpoints")
       check_endpoints(object);
-    // Files for the machine-config operator are read and not applied; they have no CRD beside them.
+    // Files for the machine-config operator are read and not applied; they have no CRD beside them. A cluster that is
+    // there already has its CRDs.
     const std::string group = object.group();
-    if (!set_.crds.empty() && (is_config || group == "operator.openshift.io") &&
+    if (has_release_crds_ && (is_config || group == "operator.openshift.io") &&
         !set_.crds.contains(plural_of(object.kind) + '.' + group))
       reporter_.add("crd-missing", object, "/kind", "the set has CRDs and not " + plural_of(object.kind) + '.' + group);
   }
@@ -474,11 +488,13 @@ class ManifestChecker {
         continue;
       }
       check_status_of(*object);
-      if (!patched)
+      const bool is_read = has_inputs_ && !is_whole_;  // as a file, by the machine-config operator
+      if (!patched && !is_read)
         reporter_.add("status-in-manifest", *object, "/status",
                       "applied, this " + kind + " loses its status, and nothing in the set patches it");
     }
-    if (without != nullptr && !has_status)
+    // A cluster that is there already keeps the status that it has.
+    if (without != nullptr && !has_status && (is_whole_ || has_inputs_))
       reporter_.add("status-missing", *without, "/status", "nothing in the set writes the status of " + kind);
   }
 
@@ -515,7 +531,8 @@ class ManifestChecker {
       if (configs.empty()) continue;
       const Object& config = *configs.front();
       const auto differs = [&](const char* pointer) {
-        return cidrs_of(object->find(pointer)) != cidrs_of(config.find(pointer));
+        const Value* list = object->find(pointer);  // absent, it is taken from the other one
+        return list != nullptr && cidrs_of(list) != cidrs_of(config.find(pointer));
       };
       std::string what;
       for (const char* pointer : {"/spec/clusterNetwork", "/spec/serviceNetwork"})
@@ -541,6 +558,9 @@ class ManifestChecker {
   }
 
   const Set& set_;
+  bool is_whole_;          ///< for a whole cluster
+  bool has_inputs_;        ///< of the machine-config controller
+  bool has_release_crds_;  ///< or some of them
   Reporter& reporter_;
 };
 

@@ -215,6 +215,29 @@ TEST(Manifests, HaveOtherForms) {
   EXPECT_THAT(codes(networks), ElementsAre("operator-network", "operator-network-differs"));
 }
 
+TEST(Manifests, OfAClusterThatIsThereMayBeParts) {
+  const std::string gate = "apiVersion: config.openshift.io/v1\nkind: FeatureGate\nmetadata: {name: cluster}\n";
+  EXPECT_THAT(codes(gate + "spec: {featureSet: TechPreviewNoUpgrade}\n"), IsEmpty());
+  const std::string crd =
+      "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: things.example.com\n";
+  EXPECT_THAT(codes(gate + crd), IsEmpty());
+  const std::string networks =
+      "apiVersion: operator.openshift.io/v1\nkind: Network\nmetadata: {name: cluster}\nspec: {managementState: "
+      "Managed}\n---\napiVersion: config.openshift.io/v1\nkind: Network\nmetadata: {name: cluster}\nspec: "
+      "{clusterNetwork: [{cidr: 10.128.0.0/14}], networkType: OVNKubernetes}\n";
+  EXPECT_THAT(codes(networks), ElementsAre("operator-network"));
+}
+
+TEST(Manifests, OfTheMachineConfigControllerAreReadWithTheirStatus) {
+  const std::string inputs =
+      "apiVersion: machineconfiguration.openshift.io/v1\nkind: ControllerConfig\nmetadata: {name: a}\n---\napiVersion: "
+      "machineconfiguration.openshift.io/v1\nkind: MachineConfigPool\nmetadata: {name: master}\n---\n";
+  const std::string gate = "apiVersion: config.openshift.io/v1\nkind: FeatureGate\nmetadata: {name: cluster}\n";
+  EXPECT_THAT(codes(inputs + gate), ElementsAre("status-missing"));
+  EXPECT_THAT(codes(inputs + gate + "status: {featureGates: [{version: 4.18.0}]}\n"), IsEmpty());
+  EXPECT_THAT(codes(gate + "status: {featureGates: [{version: 4.18.0}]}\n"), ElementsAre("status-in-manifest"));
+}
+
 TEST(Authorities, HaveNoMoreBelowThemThanTheirPathLengthSays) {
   const auto found = [](const std::string& lowest) {
     return test::codes_of(
