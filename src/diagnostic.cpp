@@ -9,12 +9,13 @@
 namespace hcpnet {
 
 std::string_view to_string(Severity severity) noexcept {
+  if (severity == Severity::info) return "info";
   return severity == Severity::error ? "error" : "warning";
 }
 
 namespace {
 
-/// A file or a key may have any name, and a terminal obeys what it is sent.
+/// A file, a key or an object may have any name, and a terminal obeys what it is sent.
 std::string without_controls(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string shown;
@@ -38,7 +39,7 @@ std::string Diagnostic::to_string() const {
   text += hcpnet::to_string(severity);
   text += ": ";
   if (!path.empty()) text += without_controls(path) + ": ";
-  text += message;
+  text += without_controls(message);
   if (!found.empty() && !expected.empty())
     text += " (found " + found + "; expected " + expected + ')';
   else if (!found.empty())
@@ -49,16 +50,21 @@ std::string Diagnostic::to_string() const {
 }
 
 void Diagnostics::add(Diagnostic diagnostic) {
-  std::size_t& count = diagnostic.severity == Severity::error ? error_count_ : warning_count_;
+  const Severity severity = diagnostic.severity;
+  std::size_t& count = severity == Severity::error     ? error_count_
+                       : severity == Severity::warning ? warning_count_
+                                                       : info_count_;
   if (count++ < max_errors_) items_.push_back(std::move(diagnostic));
 }
 
 void Diagnostics::append(Diagnostics other) {
   const std::size_t errors = error_count_ + other.error_count_;
   const std::size_t warnings = warning_count_ + other.warning_count_;
+  const std::size_t infos = info_count_ + other.info_count_;
   for (Diagnostic& diagnostic : other.items_) add(std::move(diagnostic));
   error_count_ = errors;  // what the other had dropped stays counted
   warning_count_ = warnings;
+  info_count_ = infos;
 }
 
 void Diagnostics::clear_found() noexcept {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// hcpnet bootstrap render, hcpnet bootstrap kubeconfig, hcpnet pki expiry
+// hcpnet bootstrap render, graph, kubeconfig, pointer; hcpnet pki expiry
 #include <chrono>
 #include <hcpnet/bootstrap/kubeconfig.hpp>
 #include <hcpnet/bootstrap/render.hpp>
+#include <hcpnet/bootstrap/stages.hpp>
 #include <hcpnet/clock.hpp>
 #include <iomanip>
 #include <iostream>
@@ -39,6 +40,9 @@ void print_changes(const bootstrap::Rendered& rendered, const pki::Written& writ
     if (change.action != pki::StoreAction::kept)
       std::cout << "pki/" << change.name << ": " << to_string(change.action)
                 << (change.reason.empty() ? "" : ": " + change.reason) << '\n';
+  for (const bootstrap::IgnitionReport& config : rendered.ignition)
+    std::cout << "ignition/" << config.name << ": version " << config.version << ", " << config.files << " files, "
+              << config.units << " units, " << config.bytes << " bytes\n";
   std::cout << written.changed.size() << " files written, " << written.unchanged << " as they were\n";
 }
 
@@ -46,7 +50,18 @@ void print_changes_as_json(const bootstrap::Rendered& rendered, const pki::Writt
   nlohmann::json changes = nlohmann::json::array();
   for (const pki::StoreChange& change : rendered.changes)
     changes.push_back({{"name", change.name}, {"action", to_string(change.action)}, {"reason", change.reason}});
-  std::cout << nlohmann::json{{"pki", changes}, {"written", written.changed}, {"unchanged", written.unchanged}}.dump(2)
+  nlohmann::json configs = nlohmann::json::array();
+  for (const bootstrap::IgnitionReport& config : rendered.ignition)
+    configs.push_back({{"name", config.name},
+                       {"version", config.version},
+                       {"files", config.files},
+                       {"units", config.units},
+                       {"bytes", config.bytes}});
+  std::cout << nlohmann::json{{"pki", changes},
+                              {"ignition", configs},
+                              {"written", written.changed},
+                              {"unchanged", written.unchanged}}
+                   .dump(2)
             << '\n';
 }
 
@@ -63,10 +78,58 @@ int render(const RenderArguments& a) {
   if (!inputs) return kProblems;
   const auto rendered = printed(bootstrap::render(*cluster, *inputs, a.output_dir));
   if (!rendered) return kProblems;
+  print(rendered->warnings);
   const auto written = printed(pki::write_files(a.output_dir, rendered->files));
   if (!written) return kProblems;
   a.format.is_json() ? print_changes_as_json(*rendered, *written) : print_changes(*rendered, *written);
   return kGood;
+}
+
+struct GraphArguments {
+  FileArguments files;
+  std::string format = "mermaid", name;
+};
+int graph(const GraphArguments& a) {
+  const auto checked = a.files.check();
+  const spec::ValidBootstrapCluster* cluster = checked ? find_cluster(*checked, a.name) : nullptr;
+  if (cluster == nullptr) return kProblems;
+  const auto stages = bootstrap::make_stages(*cluster, bootstrap::plan_pki(*cluster));
+  std::cout << bootstrap::render_graph(stages, bootstrap::parse_graph_format(a.format).value());
+  return kGood;
+}
+
+/// Writes a file for its owner only.
+int write_secret(const std::string& path, const pki::Secret& text) {
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  return printed(pki::write_files(folder, {{path.substr(slash + 1), text, 0600}})) ? kGood : kProblems;
+}
+
+struct PointerArguments {
+  std::string endpoint, authority_file, token_file, output;
+};
+int point(const PointerArguments& a) {
+  constexpr std::size_t kMaxBytes = 1024 * 1024;
+  constexpr std::string_view kHostCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.:[]";
+  if (a.endpoint.empty() || a.endpoint.find_first_not_of(kHostCharacters) != std::string::npos) {
+    std::cerr << "hcpnet: " << a.endpoint << " is no host, with a port or without\n";
+    return kWrongUse;
+  }
+  Diagnostics problems;
+  const auto read = [&](const std::string& path) {
+    auto text = pki::read_file(path, kMaxBytes, problems);
+    if (!text && !problems.has_errors()) std::cerr << "hcpnet: " << path << " is not there\n";
+    return text;
+  };
+  const auto authority = read(a.authority_file), token = read(a.token_file);
+  print(problems);
+  if (!authority || !token) return kProblems;
+  if (pki::parse_certificates(authority->reveal()).has_error()) {
+    std::cerr << "hcpnet: " << a.authority_file << " holds no certificate\n";
+    return kProblems;
+  }
+  const auto config = bootstrap::make_hypershift_pointer(a.endpoint, authority->reveal(), *token);
+  return write_secret(a.output, pki::Secret(config.dump(2) + '\n'));
 }
 
 struct KubeconfigArguments {
@@ -85,10 +148,7 @@ int retarget(const KubeconfigArguments& a) {
   }
   const auto config = printed(bootstrap::retarget_kubeconfig(a.file, sources->front().text, *proxy));
   if (!config) return kProblems;
-  const std::size_t slash = a.output.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : a.output.substr(0, slash + 1);
-  const auto written = printed(pki::write_files(folder, {{a.output.substr(slash + 1), *config, 0600}}));
-  return written ? kGood : kProblems;
+  return write_secret(a.output, *config);
 }
 
 struct ExpiryArguments {
@@ -131,6 +191,33 @@ void add_bootstrap_render(CLI::App& bootstrap, int& status) {
   command->callback([a, &status] { status = render(*a); });
 }
 
+void add_bootstrap_graph(CLI::App& bootstrap, int& status) {
+  auto a = std::make_shared<GraphArguments>();
+  CLI::App* command = bootstrap.add_subcommand("graph", "draw the stages of an installation, and what each needs");
+  a->files.add_to(*command, true);
+  command
+      ->add_option("-o", a->format, "output format: for Graphviz, or as a Mermaid flowchart, which it is unless given")
+      ->check(CLI::IsMember({"dot", "mermaid"}))
+      ->type_name("dot|mermaid");
+  command->add_option("--name", a->name, "of the BootstrapCluster, where the files hold several")->type_name("NAME");
+  command->callback([a, &status] { status = graph(*a); });
+}
+
+void add_bootstrap_pointer(CLI::App& bootstrap, int& status) {
+  auto a = std::make_shared<PointerArguments>();
+  CLI::App* command = bootstrap.add_subcommand(
+      "pointer", "write the Ignition config with which a hosted cluster's node fetches its own");
+  command->add_option("ENDPOINT", a->endpoint, "the ignition server, with its port unless that is 443")
+      ->required()
+      ->type_name("");
+  command->add_option("--ca-file", a->authority_file, "who vouches for the server, in PEM")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--token-file", a->token_file, "the node pool's token, as it is")->required()->type_name("FILE");
+  command->add_option("--output", a->output, "the file to write, for its owner only")->required()->type_name("FILE");
+  command->callback([a, &status] { status = point(*a); });
+}
+
 void add_bootstrap_kubeconfig(CLI::App& bootstrap, int& status) {
   auto a = std::make_shared<KubeconfigArguments>();
   CLI::App* command = bootstrap.add_subcommand(
@@ -149,7 +236,9 @@ void add_bootstrap(CLI::App& app, int& status) {
   CLI::App* bootstrap = app.add_subcommand("bootstrap", "what a self-managed cluster boots from");
   bootstrap->require_subcommand(1);
   add_bootstrap_render(*bootstrap, status);
+  add_bootstrap_graph(*bootstrap, status);
   add_bootstrap_kubeconfig(*bootstrap, status);
+  add_bootstrap_pointer(*bootstrap, status);
 }
 
 void add_pki(CLI::App& app, int& status) {

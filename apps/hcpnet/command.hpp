@@ -66,6 +66,7 @@ void add_render(CLI::App& app, int& status);
 void add_names(CLI::App& app, int& status);
 void add_bootstrap(CLI::App& app, int& status);
 void add_pki(CLI::App& app, int& status);
+void add_lint(CLI::App& app, int& status);
 void add_documentation(CLI::App& app, int& status);
 
 }  // namespace hcpnet::app

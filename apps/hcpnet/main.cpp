@@ -13,7 +13,7 @@
 namespace {
 
 /// Commands that docs/commands.md keeps a name for.
-constexpr std::string_view kPlanned[] = {"plan", "lint", "diagnose"};
+constexpr std::string_view kPlanned[] = {"plan", "diagnose"};
 
 /// CLI11 calls a command that there is not an unexpected argument, like any other word too many. Empty: it was one.
 std::string unknown_command(const CLI::App& app) {
@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   add_names(app, status);
   add_bootstrap(app, status);
   add_pki(app, status);
+  add_lint(app, status);
   add_version(app, status);
   add_documentation(app, status);
   try {

@@ -26,12 +26,6 @@ struct Server {
   RenderServer render;
 };
 
-std::uint32_t today() {
-  const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
-  return static_cast<std::uint32_t>(static_cast<int>(day.year())) * 10000 + static_cast<unsigned>(day.month()) * 100 +
-         static_cast<unsigned>(day.day());
-}
-
 /// The zone files of an earlier rendering, for their serials.
 std::map<std::string, std::string> previous_files(const fs::path& folder) {
   std::map<std::string, std::string> files;
@@ -88,7 +82,7 @@ std::optional<std::vector<RenderedFile>> render_dns(const TargetArguments& a, co
   options.coredns.cache_ttl = server.cache_ttl;
   if (!a.output_dir.empty()) {
     options.previous = previous_files(fs::path(a.output_dir) / folder);
-    options.day = today();
+    options.day = dns::serial_day(std::chrono::system_clock::now());
   }
   auto rendered = dns::render(server.config, *dns::parse_render_target(a.target), options);
   print(rendered ? rendered->warnings : rendered.error());

@@ -10,7 +10,11 @@
 
 namespace hcpnet {
 
-enum class Severity : std::uint8_t { warning, error };
+enum class Severity : std::uint8_t {
+  info,  ///< worth knowing: a workaround, a choice; only the lint has these
+  warning,
+  error,
+};
 [[nodiscard]] std::string_view to_string(Severity severity) noexcept;
 
 /// One finding about what a user wrote, complete enough to mend it without looking anything up.
@@ -30,8 +34,8 @@ struct Diagnostic {
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 
-/// Every finding of one run, in the order of files and lines. Bounded: beyond `max_errors` errors, or as many warnings,
-/// findings are only counted.
+/// Every finding of one run, in the order of files and lines. Bounded: beyond `max_errors` errors, or as many of
+/// another severity, findings are only counted.
 class Diagnostics {
  public:
   static constexpr std::size_t kDefaultMaxErrors = 200;
@@ -48,8 +52,11 @@ class Diagnostics {
   [[nodiscard]] bool has_errors() const noexcept { return error_count_ > 0; }
   [[nodiscard]] std::size_t error_count() const noexcept { return error_count_; }
   [[nodiscard]] std::size_t warning_count() const noexcept { return warning_count_; }
+  [[nodiscard]] std::size_t info_count() const noexcept { return info_count_; }
   /// How many findings were counted but not kept.
-  [[nodiscard]] std::size_t dropped_count() const noexcept { return error_count_ + warning_count_ - items_.size(); }
+  [[nodiscard]] std::size_t dropped_count() const noexcept {
+    return error_count_ + warning_count_ + info_count_ - items_.size();
+  }
   [[nodiscard]] const std::vector<Diagnostic>& items() const noexcept { return items_; }
   [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
   [[nodiscard]] auto begin() const noexcept { return items_.begin(); }
@@ -62,6 +69,7 @@ class Diagnostics {
   std::size_t max_errors_;
   std::size_t error_count_ = 0;
   std::size_t warning_count_ = 0;
+  std::size_t info_count_ = 0;
 };
 
 /// Thrown by the convenience forms (`.value()` of a Result<T, Diagnostics>); what() holds every diagnostic.

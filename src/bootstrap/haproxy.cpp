@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <hcpnet/bootstrap/render.hpp>
+#include <hcpnet/bootstrap/load_balancer.hpp>
+#include <string_view>
 
 namespace hcpnet::bootstrap {
 namespace {
-
-using spec::NodeRole;
-using spec::ValidNode;
 
 constexpr std::string_view kHead =
     R"(# Layer 4: TLS ends at the servers, so every name and client certificate is theirs to judge.
@@ -18,6 +16,9 @@ defaults
   log global
   option tcplog
   option dontlognull
+  # Who is refused by one server tries another one.
+  retries 3
+  option redispatch 1
   timeout connect 10s
   timeout client 1h
   timeout server 1h
@@ -26,62 +27,46 @@ defaults
   timeout tunnel 24h
 )";
 
-struct Service {
-  std::string_view name;
-  std::uint16_t port;
-  std::string_view check;  ///< lines of the backend
-  std::string_view server_check;
-};
+// What clients meet counts too: a server that refused one connection is out until its check has passed twice. A check
+// every two seconds alone would miss a restart that is quicker, and send clients to a server that is not ready.
+constexpr std::string_view kChecked = "inter 2s fall 3 rise 2 observe layer4 error-limit 1 on-error mark-down";
 
-// A TCP connect passes while the API server is not ready yet, and a plain HTTP check is answered 400 by a TLS port:
-// only GET /readyz inside TLS tells. The certificate is not judged here, only whether it answers.
-constexpr std::string_view kReadyz = R"(  option httpchk
-  http-check send meth GET uri /readyz
-  http-check expect status 200
-)";
-constexpr std::string_view kTlsCheck = "check check-ssl verify none inter 2s fall 3 rise 2";
-constexpr std::string_view kHealthz = R"(  option httpchk
-  http-check send meth GET uri /healthz
-  http-check expect status 200
-)";
-
-std::string frontend(const Service& service, const std::vector<std::string>& addresses) {
-  std::string text = "\nfrontend " + std::string(service.name) + '\n';
-  for (const std::string& address : addresses) text += "  bind " + address + ':' + std::to_string(service.port) + '\n';
-  return text + "  default_backend " + std::string(service.name) + "\n";
+/// Transparent: bound also while another host has the address, or before the bridge with it is there after a boot.
+std::string frontend(const BalancedService& service) {
+  return "\nfrontend " + service.name + "\n  bind " + service.address.to_string() + ':' + std::to_string(service.port) +
+         " transparent\n  default_backend " + service.name + '\n';
 }
 
-std::string backend(const Service& service, const std::vector<const ValidNode*>& nodes) {
-  std::string text = "\nbackend " + std::string(service.name) + "\n  balance roundrobin\n" + std::string(service.check);
-  for (const ValidNode* node : nodes)
-    text += "  server " + node->name + ' ' + node->address.to_string() + ':' + std::to_string(service.port) + ' ' +
-            std::string(service.server_check) + '\n';
+std::string backend(const BalancedService& service) {
+  const ReadinessCheck& check = service.check;
+  std::string text = "\nbackend " + service.name +
+                     "\n  balance roundrobin\n  option httpchk\n  http-check send meth GET uri " + check.path +
+                     "\n  http-check expect status 200\n";
+  for (const spec::ValidNode* node : service.nodes) {
+    text += "  server " + node->name + ' ' + node->address.to_string() + ':' + std::to_string(service.port) + " check";
+    if (check.port != service.port) text += " port " + std::to_string(check.port);
+    if (check.is_tls) text += " check-ssl verify none";
+    text += ' ' + std::string(kChecked) + '\n';
+  }
   return text;
 }
 
 }  // namespace
 
 std::string render_haproxy(const spec::ValidBootstrapCluster& cluster, Phase phase) {
-  std::vector<const ValidNode*> control_plane = cluster.with_role(NodeRole::control_plane);
-  std::vector<const ValidNode*> ingress = cluster.with_role(NodeRole::worker);
-  if (ingress.empty()) ingress = control_plane;  // a compact cluster
-  if (phase == Phase::bootstrap) control_plane.insert(control_plane.begin(), &cluster.bootstrap());
-
-  const std::vector<std::string> api{cluster.api_vip.to_string()}, apps{cluster.ingress_vip.to_string()};
-  const Service services[] = {
-      {"api", 6443, kReadyz, kTlsCheck},
-      // Serves the nodes' ignition, keys included: bind it where only nodes come from.
-      {"machine-config", 22623, kHealthz, kTlsCheck},
-      {"ingress-https", 443, "", "check inter 2s fall 3 rise 2"},
-      {"ingress-http", 80, "", "check inter 2s fall 3 rise 2"},
-  };
   std::string text(kHead);
-  for (const Service& service : services) {
-    const bool is_ingress = service.port == 443 || service.port == 80;
-    text += frontend(service, is_ingress ? apps : api);
-    text += backend(service, is_ingress ? ingress : control_plane);
-  }
+  for (const BalancedService& service : balanced_services(cluster, phase)) text += frontend(service) + backend(service);
   return text;
+}
+
+std::string render_keepalived(const spec::ValidBootstrapCluster& cluster) {
+  const spec::BootstrapCluster::Keepalived& keepalived = *cluster.spec.keepalived;
+  return "# The same on every host of the load balancer: the one that has the addresses keeps them until it is gone.\n"
+         "vrrp_track_process haproxy {\n  process haproxy\n}\n\nvrrp_instance " +
+         cluster.spec.cluster_name + " {\n  state BACKUP\n  nopreempt\n  interface " + keepalived.interface +
+         "\n  virtual_router_id " + std::to_string(keepalived.virtual_router_id) +
+         "\n  priority 100\n  advert_int 1\n  virtual_ipaddress {\n    " + cluster.api_vip.to_string() + "/32\n    " +
+         cluster.ingress_vip.to_string() + "/32\n  }\n  track_process {\n    haproxy\n  }\n}\n";
 }
 
 }  // namespace hcpnet::bootstrap

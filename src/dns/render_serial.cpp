@@ -14,4 +14,10 @@ std::uint32_t next_serial(std::uint32_t previous, std::optional<std::uint32_t> d
   return previous + 1 != 0 ? previous + 1 : 1;
 }
 
+std::uint32_t serial_day(std::chrono::system_clock::time_point time) noexcept {
+  const std::chrono::year_month_day day{std::chrono::floor<std::chrono::days>(time)};
+  return static_cast<std::uint32_t>(static_cast<int>(day.year())) * 10'000 + static_cast<unsigned>(day.month()) * 100 +
+         static_cast<unsigned>(day.day());
+}
+
 }  // namespace hcpnet::dns

@@ -65,6 +65,12 @@ void add_format(Json& schema, Format format) {
     case Format::mac:
       schema["pattern"] = "^[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}$";
       break;
+    case Format::interface_name:
+      schema.update({{"minLength", 1}, {"maxLength", 15}, {"pattern", "^[-._A-Za-z0-9]+$"}});
+      break;
+    case Format::volume_name:
+      schema.update({{"minLength", 1}, {"maxLength", 128}, {"pattern", "^[._A-Za-z0-9][-._A-Za-z0-9]*$"}});
+      break;
     case Format::simple_duration:
       schema["pattern"] = "^[0-9]+(s|m|h)$";
       break;

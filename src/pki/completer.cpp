@@ -163,7 +163,7 @@ std::string Completer::leaf_fault(const PlannedCertificate& planned, const Found
 }
 
 bool Completer::is_due(const PlannedCertificate& planned, const CertificateInfo& info) const {
-  if (options_.now < info.not_after - std::min(options_.renew_before, planned.lifetime / 3)) return false;
+  if (options_.now < info.not_after - renewal_time(options_.renew_before, planned.lifetime)) return false;
   // Below an authority that ends itself a new one would be no better.
   Time end = options_.now + planned.lifetime;
   if (const StoredIdentity* issuer = issuer_of(planned))

@@ -35,8 +35,9 @@ std::vector<std::string> certificate_files(const std::string& folder, Diagnostic
 ExpiryState state_of(const CertificateInfo& info, Time now, std::chrono::seconds renew_before) {
   if (now > info.not_after) return ExpiryState::expired;
   if (now < info.not_before) return ExpiryState::not_yet_valid;
-  const Time::duration third = (info.not_after - info.not_before) / 3;
-  return now >= info.not_after - std::min<Time::duration>(renew_before, third) ? ExpiryState::due : ExpiryState::valid;
+  // In seconds, of which there are enough for whatever somebody asks.
+  const std::chrono::seconds lifetime = std::chrono::floor<std::chrono::seconds>(info.not_after - info.not_before);
+  return now >= info.not_after - renewal_time(renew_before, lifetime) ? ExpiryState::due : ExpiryState::valid;
 }
 
 }  // namespace

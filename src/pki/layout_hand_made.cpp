@@ -51,6 +51,7 @@ PkiPlan plan_hand_made(const ClusterIdentity& cluster, const Lifetimes& lifetime
   b.bundle("server-ca-bundle", {"kubernetes-ca", "root-ca"});
   b.bundle("client-ca-bundle", {"kubernetes-ca", "kubelet-ca"});
   b.bundle("kubelet-client-ca-bundle", {"kubernetes-ca"});
+  b.bundle("kubelet-ca-bundle", {"kubelet-ca"});
   b.plan.key_pairs = {"service-account"};
   b.plan.roles = {.admin = "admin",
                   .controller_manager = "kube-controller-manager",
@@ -68,6 +69,7 @@ PkiPlan plan_hand_made(const ClusterIdentity& cluster, const Lifetimes& lifetime
                   .etcd_ca = "etcd-ca",
                   .aggregator_ca = "front-proxy-ca",
                   .csr_signer = "kubelet-ca",
+                  .csr_signer_ca = "kubelet-ca-bundle",
                   .service_account = "service-account"};
   return std::move(b.plan);
 }

@@ -71,6 +71,7 @@ PkiPlan plan_installer(const ClusterIdentity& cluster, const Lifetimes& lifetime
            {"admin-kubeconfig-signer", "kube-control-plane-signer", "kube-apiserver-to-kubelet-signer",
             "kubelet-signer", "kubelet-bootstrap-kubeconfig-signer"});
   b.bundle("kubelet-client-ca-bundle", {"kube-apiserver-to-kubelet-signer"});
+  b.bundle("kubelet-signer-bundle", {"kubelet-signer"});
   b.plan.key_pairs = {"service-account"};
   b.plan.roles = {.admin = "admin-kubeconfig-client",
                   .controller_manager = "kube-control-plane-kube-controller-manager-client",
@@ -89,6 +90,7 @@ PkiPlan plan_installer(const ClusterIdentity& cluster, const Lifetimes& lifetime
                   .etcd_ca = "etcd-signer",
                   .aggregator_ca = "aggregator-signer",
                   .csr_signer = "kubelet-signer",
+                  .csr_signer_ca = "kubelet-signer-bundle",
                   .service_account = "service-account"};
   return std::move(b.plan);
 }

@@ -383,7 +383,7 @@ ValidSet build(const SpecSet& set, const RecordFiles& record_files) {
   for (const auto& [server, origin] : set.proxy_servers)
     valid.proxy_servers.push_back(build_server(set, server, origin));
   for (const auto& [cluster, origin] : set.bootstrap_clusters)
-    valid.bootstrap_clusters.push_back(build_bootstrap_cluster(cluster, origin.file));
+    valid.bootstrap_clusters.push_back(build_bootstrap_cluster(cluster, origin));
   for (const auto& [cluster, origin] : set.hosted_clusters)
     valid.hosted_clusters.push_back({cluster.metadata, origin,
                                      control_plane_namespace(cluster.metadata.namespace_, cluster.metadata.name),

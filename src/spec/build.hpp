@@ -2,7 +2,6 @@
 #pragma once
 #include <hcpnet/spec/load.hpp>
 #include <hcpnet/spec/validate.hpp>
-#include <string_view>
 
 namespace hcpnet::spec {
 
@@ -11,6 +10,6 @@ class RecordFiles;
 /// The validated form of a set in which no rule is broken, nor in its files of records. Warnings are left to the
 /// caller.
 [[nodiscard]] ValidSet build(const SpecSet& set, const RecordFiles& record_files);
-[[nodiscard]] ValidBootstrapCluster build_bootstrap_cluster(const BootstrapCluster& cluster, std::string_view file);
+[[nodiscard]] ValidBootstrapCluster build_bootstrap_cluster(const BootstrapCluster& cluster, const Origin& origin);
 
 }  // namespace hcpnet::spec

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string_view>
 
 #include "spec/build.hpp"
 #include "spec/format.hpp"
 
 namespace hcpnet::spec {
+namespace {
+
+/// As much of the cluster's name as Linux has room for.
+std::string default_bridge(std::string_view cluster_name) {
+  constexpr std::size_t kMaxNameBytes = 9;
+  std::string bridge = "virbr-" + std::string(cluster_name.substr(0, kMaxNameBytes));
+  while (bridge.ends_with('-')) bridge.pop_back();
+  return bridge;
+}
+
+}  // namespace
 
 const ValidNode& ValidBootstrapCluster::bootstrap() const {
   return *with_role(NodeRole::bootstrap).front();
@@ -18,9 +30,10 @@ std::vector<const ValidNode*> ValidBootstrapCluster::with_role(NodeRole role) co
 }
 
 // Every parse here succeeds, because the rules have passed: .value() says so.
-ValidBootstrapCluster build_bootstrap_cluster(const BootstrapCluster& cluster, std::string_view file) {
+ValidBootstrapCluster build_bootstrap_cluster(const BootstrapCluster& cluster, const Origin& origin) {
   ValidBootstrapCluster valid;
   valid.metadata = cluster.metadata;
+  valid.origin = origin;
   valid.domain = cluster.cluster_name + '.' + cluster.base_domain;
   valid.minor = parse_release_minor(cluster.openshift_version).value();
   valid.machine_network = parse_ipv4_cidr(cluster.networks.machine).value();
@@ -35,9 +48,10 @@ ValidBootstrapCluster build_bootstrap_cluster(const BootstrapCluster& cluster, s
   valid.ingress_vip = parse_ipv4(cluster.ingress_vip).value();
   for (const BootstrapCluster::Node& node : cluster.nodes)
     valid.nodes.push_back({node.name, node.role, parse_mac_address(node.mac_address).value(),
-                           parse_ipv4(node.address).value(), node.disk});
-  const std::size_t slash = file.rfind('/');
-  if (slash != std::string_view::npos) valid.folder = file.substr(0, slash + 1);
+                           parse_ipv4(node.address).value(), node.disk, node.interface});
+  valid.bridge = cluster.libvirt.bridge.value_or(default_bridge(cluster.cluster_name));
+  const std::size_t slash = origin.file.rfind('/');
+  if (slash != std::string::npos) valid.folder = origin.file.substr(0, slash + 1);
   valid.spec = cluster;
   return valid;
 }

@@ -27,6 +27,7 @@ void describe_node(Fields& fields, BootstrapCluster::Node& node) {
   fields.text("macAddress", Need::required, Format::mac, node.mac_address);
   fields.text("address", Need::required, Format::ipv4, node.address);
   fields.text("disk", Need::optional, Format::file_name, node.disk);
+  fields.text("interface", Need::optional, Format::interface_name, node.interface);
 }
 
 void describe_pki(Fields& fields, BootstrapCluster::Pki& pki) {
@@ -38,6 +39,20 @@ void describe_pki(Fields& fields, BootstrapCluster::Pki& pki) {
     f.text("certificateFile", Need::required, Format::file_name, authority.certificate_file);
     f.text("keyFile", Need::required, Format::file_name, authority.key_file);
   });
+}
+
+void describe_libvirt(Fields& fields, BootstrapCluster::Libvirt& libvirt) {
+  fields.text("bridge", Format::interface_name, libvirt.bridge);
+  fields.text("pool", Need::optional, Format::volume_name, libvirt.pool);
+  fields.text("liveISO", Need::optional, Format::volume_name, libvirt.live_iso);
+  fields.integer("memoryMiB", Need::optional, kMemoryMib, libvirt.memory_mib);
+  fields.integer("cpus", Need::optional, kCpus, libvirt.cpus);
+  fields.integer("diskGiB", Need::optional, kDiskGib, libvirt.disk_gib);
+}
+
+void describe_keepalived(Fields& fields, BootstrapCluster::Keepalived& keepalived) {
+  fields.text("interface", Need::required, Format::interface_name, keepalived.interface);
+  fields.integer("virtualRouterID", Need::optional, kVirtualRouterId, keepalived.virtual_router_id);
 }
 
 void describe_spec(Fields& fields, BootstrapCluster& cluster) {
@@ -53,7 +68,13 @@ void describe_spec(Fields& fields, BootstrapCluster& cluster) {
   fields.objects("nodes", {Need::required, 1, kMaxNodes}, cluster.nodes, describe_node);
   fields.text("pullSecretFile", Need::required, Format::file_name, cluster.pull_secret_file);
   fields.text("sshKeyFile", Need::required, Format::file_name, cluster.ssh_key_file);
+  fields.text("crdsFolder", Format::file_name, cluster.crds_folder);
+  fields.text("featureGateFile", Format::file_name, cluster.feature_gate_file);
+  fields.text("machineConfigsFolder", Format::file_name, cluster.machine_configs_folder);
+  fields.flag("kubeProxy", cluster.kube_proxy);
   fields.group("pki", Need::optional, [&](Fields& f) { describe_pki(f, cluster.pki); });
+  fields.group("libvirt", Need::optional, [&](Fields& f) { describe_libvirt(f, cluster.libvirt); });
+  fields.object("keepalived", Need::optional, cluster.keepalived, describe_keepalived);
 }
 
 }  // namespace

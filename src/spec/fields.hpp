@@ -162,6 +162,10 @@ inline constexpr Interval kNodePort{std::numeric_limits<std::int32_t>::min(), 65
 inline constexpr std::size_t kMaxSourceRanges = 256;
 inline constexpr Interval kHostPrefix{1, 30};
 inline constexpr Interval kRenewBeforeDays{1, 365};
-inline constexpr std::size_t kMaxNodes = 500;  ///< more than a self-managed cluster has
+inline constexpr Interval kMemoryMib{1024, 16 * 1024 * 1024};
+inline constexpr Interval kCpus{1, 4096};
+inline constexpr Interval kDiskGib{10, 1024 * 1024};
+inline constexpr Interval kVirtualRouterId{1, 255};  ///< RFC 5798 section 5.2.3
+inline constexpr std::size_t kMaxNodes = 500;        ///< more than a self-managed cluster has
 
 }  // namespace hcpnet::spec

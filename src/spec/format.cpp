@@ -153,6 +153,18 @@ std::optional<Complaint> check_image(std::string_view text) {
   return {};
 }
 
+constexpr std::size_t kMaxInterfaceBytes = 15;  // IFNAMSIZ counts the final NUL
+constexpr std::size_t kMaxVolumeBytes = 128;
+
+/// What a file name, a script, XML and a profile can hold as it is.
+bool is_plain_name(std::string_view text, std::size_t max_bytes) {
+  const auto is_good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+           c == '_';
+  };
+  return !text.empty() && text.size() <= max_bytes && text != "." && text != ".." && std::ranges::all_of(text, is_good);
+}
+
 /// Digits and one of s, m, h, however long.
 bool has_simple_form(std::string_view duration) {
   return duration.size() >= 2 && duration.find_first_not_of("0123456789") == duration.size() - 1 &&
@@ -311,6 +323,14 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       if (!text.empty() && std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
         return {};
       return Complaint{code::bad_name, "this is no name of a file"};
+    case Format::interface_name:
+      if (is_plain_name(text, kMaxInterfaceBytes)) return {};
+      return Complaint{code::bad_name, "this is no name of a network interface",
+                       "1 to 15 letters, digits, hyphens, dots and underscores such as ens3"};
+    case Format::volume_name:
+      if (is_plain_name(text, kMaxVolumeBytes) && !text.starts_with('-')) return {};
+      return Complaint{code::bad_name, "this is no name of a pool or a volume",
+                       "1 to 128 letters, digits, hyphens, dots and underscores such as rhcos-live.iso"};
     case Format::ipv6:
       if (const auto address = parse_ipv6(text)) return check_ipv6_host(*address);
       return Complaint{code::bad_address, "this is no IPv6 address", kIpv6Example};

@@ -39,8 +39,10 @@ enum class Format : std::uint8_t {
   go_duration,      ///< Go's time.ParseDuration, a lease time: whole seconds from 1 to 2^32 - 2
   simple_duration,  ///< digits and one of s, m, h: at most 2^32 - 2 seconds
   mac,
-  release,    ///< an OpenShift release that is known here: 4.18 or 4.18.3
-  file_name,  ///< not empty, no control characters
+  release,         ///< an OpenShift release that is known here: 4.18 or 4.18.3
+  file_name,       ///< not empty, no control characters
+  interface_name,  ///< of Linux, with what a file name and a profile can hold: 1 to 15 letters, digits and "-._"
+  volume_name,     ///< of storage: 1 to 128 such characters
   ipv6,
   ipv6_cidr,
   duid,          ///< a DHCPv6 unique identifier: 3 to 130 bytes in hexadecimal

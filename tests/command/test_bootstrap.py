@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 import stat
@@ -10,6 +11,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
+from api_server import tool
 from hcpnet_command import Hcpnet
 
 EXAMPLE = Path(__file__).parents[2] / "examples/bootstrap"
@@ -43,8 +46,8 @@ def test_renders_once_and_keeps_it(hcpnet: Hcpnet, cluster: Path, tmp_path: Path
     assert {entry["action"] for entry in report["pki"]} == {"kept"}
     assert contents(out) == before
     for path in out.rglob("*"):
-        if path.suffix in (".key", ".kubeconfig"):
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        if path.suffix in (".key", ".kubeconfig", ".ign") or path.parent.name == "auth":
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
 
 
 @pytest.mark.parametrize("layout", ["HandMade", "Installer"])
@@ -78,6 +81,11 @@ def test_openssl_verifies_every_certificate(hcpnet: Hcpnet, cluster: Path, tmp_p
         ("4.18.0\n", "4.99.0\n", "bad-version"),
         ("pullSecretFile: pull-secret.json", "pullSecretFile: cluster.yaml", "bad-pull-secret"),
         ("sshKeyFile: id_ed25519.pub", "sshKeyFile: none.pub", "unreadable-file"),
+        ("image-references.json", "pull-secret.json", "bad-image-references"),
+        ("  pki:\n", "  crdsFolder: none\n  pki:\n", "unreadable-file"),
+        ("  pki:\n", "  featureGateFile: cluster.yaml\n  pki:\n", "bad-feature-gate"),
+        ("  pki:\n", "  images: {etcd: 'a$b'}\n  pki:\n", "bad-image"),
+        ("address: 192.168.126.101}", "address: 192.168.126.101, interface: ens/3}", "bad-name"),
     ],
 )
 def test_a_problem_writes_nothing(hcpnet: Hcpnet, cluster: Path, tmp_path: Path, old: str, new: str, code: str) -> None:
@@ -110,3 +118,118 @@ def test_kubeconfig_goes_through_the_proxy(hcpnet: Hcpnet, tmp_path: Path) -> No
     assert "server: https://192.0.2.4:6443" in output.read_text()
     assert "tls-server-name: api.hc1.example.com" in output.read_text()
     assert stat.S_IMODE(output.stat().st_mode) == 0o600
+
+
+def machine_configs(folder: Path) -> None:
+    """As the machine-config controller writes them, in small."""
+    folder.mkdir()
+    for pool in ("master", "worker"):
+        config = {
+            "ignition": {"version": "3.4.0"},
+            "storage": {"files": [{"path": "/etc/pool", "mode": 0o644, "contents": {"source": f"data:,{pool}"}}]},
+            "systemd": {"units": [{"name": "kubelet.service", "enabled": True, "contents": "[Service]\n"}]},
+        }
+        text = yaml.safe_dump({"kind": "MachineConfig", "spec": {"config": config}})
+        (folder / f"rendered-{pool}-0123.yaml").write_text(text)
+
+
+@pytest.mark.parametrize("layout", ["HandMade", "Installer"])
+@pytest.mark.parametrize("has_base", [False, True])
+@pytest.mark.parametrize("release", ["4.18.0", "4.19.0"])
+def test_the_validator_takes_every_ignition_config(
+    hcpnet: Hcpnet, cluster: Path, tmp_path: Path, layout: str, has_base: bool, release: str
+) -> None:
+    change(cluster, "layout: HandMade", f"layout: {layout}")
+    change(cluster, "openshiftVersion: 4.18.0", f"openshiftVersion: {release}")
+    if has_base:
+        machine_configs(tmp_path / "configs")
+        change(cluster, "  pki:\n", f"  kubeProxy: true\n  machineConfigsFolder: {tmp_path}/configs\n  pki:\n")
+    out = tmp_path / "out"
+    done = hcpnet("bootstrap", "render", str(cluster), "--output-dir", str(out), "-o", "json")
+    assert done.returncode == 0, done.stderr
+    configs = sorted((out / "ignition").glob("*.ign"))
+    assert len(configs) == (7 if has_base or layout == "Installer" else 1)
+    reported = {entry["name"]: entry for entry in json.loads(done.stdout)["ignition"]}
+    for path in configs:
+        subprocess.run([tool("ignition-validate"), str(path)], check=True, timeout=60)
+        assert reported[path.name]["bytes"] == path.stat().st_size
+    bootstrap = json.loads((out / "ignition/bootstrap.ign").read_text())
+    assert bootstrap["ignition"]["version"] == ("3.5.0" if release == "4.19.0" else "3.4.0")
+    # What a config holds is what lies beside it, byte for byte.
+    for file in bootstrap["storage"]["files"]:
+        beside = out / ("bootstrap-node" + file["path"])
+        if beside.exists():
+            encoded = file["contents"]["source"].removeprefix("data:text/plain;charset=utf-8;base64,")
+            assert base64.b64decode(encoded) == beside.read_bytes()
+            assert file["mode"] == stat.S_IMODE(beside.stat().st_mode)
+
+
+def test_stages_verify_what_is_rendered(hcpnet: Hcpnet, cluster: Path, tmp_path: Path) -> None:
+    machine_configs(tmp_path / "configs")
+    change(cluster, "  pki:\n", f"  machineConfigsFolder: {tmp_path}/configs\n  pki:\n")
+    out = tmp_path / "out"
+    assert hcpnet("bootstrap", "render", str(cluster), "--output-dir", str(out)).returncode == 0
+
+    def stage(name: str, word: str = "verify") -> subprocess.CompletedProcess[str]:
+        command = ["bash", str(out / f"stages/{name}.sh"), word]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+    for name in ("05-pki", "06-kubeconfigs"):
+        done = stage(name)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "ok: " in done.stdout
+    (out / "pki/etcd-server.key").chmod(0o644)
+    shutil.copy(out / "pki/admin.crt", out / "pki/etcd-server.crt")
+    broken = stage("05-pki")
+    assert broken.returncode == 1
+    assert "not ok: keys are for their owner only" in broken.stderr
+    assert "not ok: etcd-server -purpose sslserver" in broken.stderr
+    done = stage("08-ignition")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_graph_shows_every_stage(hcpnet: Hcpnet, cluster: Path) -> None:
+    mermaid = hcpnet("bootstrap", "graph", str(cluster))
+    assert mermaid.returncode == 0
+    assert mermaid.stdout.startswith("flowchart LR\n")
+    dot = hcpnet("bootstrap", "graph", str(cluster), "-o", "dot").stdout
+    assert dot.startswith("digraph")
+    for line in ("artefact_pki -> stage_06_kubeconfigs", "stage_08_ignition -> artefact_ignition"):
+        assert line in dot
+        assert line.replace("->", "-->") in mermaid.stdout
+    assert hcpnet("bootstrap", "graph", str(cluster), "-o", "svg").returncode == 2
+
+
+def test_pointer_is_what_a_hosted_node_boots_with(hcpnet: Hcpnet, cluster: Path, tmp_path: Path) -> None:
+    assert hcpnet("bootstrap", "render", str(cluster), "--output-dir", str(tmp_path / "out")).returncode == 0
+    authority, token, output = tmp_path / "out/pki/root-ca.crt", tmp_path / "token", tmp_path / "user-data.ign"
+    token.write_text("a-token")
+    files = ("--ca-file", str(authority), "--token-file", str(token), "--output", str(output))
+    done = hcpnet("bootstrap", "pointer", "ignition.hc1.example.com", *files)
+    assert done.returncode == 0, done.stderr
+    assert stat.S_IMODE(output.stat().st_mode) == 0o600
+    config = json.loads(output.read_text())["ignition"]
+    (source,) = config["config"]["merge"]
+    assert source["source"] == "https://ignition.hc1.example.com/ignition"
+    assert source["httpHeaders"][0]["value"] == "Bearer " + base64.b64encode(b"a-token").decode()
+    subprocess.run([tool("ignition-validate"), str(output)], check=True, timeout=60)
+    for endpoint, ca_file, status in (
+        ("a/b", authority, 2),
+        ("ignition.example.com", token, 1),
+        ("ignition.example.com", tmp_path / "none", 1),
+    ):
+        output.unlink(missing_ok=True)
+        wrong = hcpnet(
+            "bootstrap",
+            "pointer",
+            endpoint,
+            "--ca-file",
+            str(ca_file),
+            "--token-file",
+            str(token),
+            "--output",
+            str(output),
+        )
+        assert wrong.returncode == status
+        assert not output.exists()
+        assert "a-token" not in wrong.stdout + wrong.stderr

@@ -1,26 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A rendered PKI boots a real etcd and kube-apiserver, and each kubeconfig is who it should be."""
+"""What is rendered boots a real etcd, API server, controller manager and scheduler, with the static pods' flags."""
 
 from __future__ import annotations
 
 import base64
 import http.client
-import json
-import os
-import re
-import shutil
-import socket
 import ssl
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hcpnet_command import Hcpnet
+import yaml
+from api_server import SHARED_CRDS
+from hcpnet_command import Hcpnet, wait_until
+from rendered_control_plane import ControlPlane
 
-ROOT = Path(__file__).parents[2]
+LAYOUTS = ["HandMade", "Installer"]
 MASTERS = ("system:admin", {"system:masters", "system:authenticated"})
 BOOTSTRAPPER = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
 USERS = {
@@ -42,207 +38,183 @@ USERS = {
         ),
     },
 }
-# etcd's server, peer and authority; kube-apiserver's own certificates and who it takes; aggregator and kubelet clients
-FILES = {
-    "HandMade": (
-        ("etcd-server", "etcd-peer-bootstrap", "etcd-ca"),
-        (["kube-apiserver"], "client-ca-bundle", "server-ca-bundle"),
-        ("front-proxy-client", "front-proxy-ca", "kube-apiserver-kubelet-client"),
+# What etcd and the aggregator are called in each.
+ETCD_CA = {"HandMade": "etcd-ca", "Installer": "etcd-signer"}
+# Of objects of the cluster: what has to stand there once everything is applied.
+APPLIED = [
+    ("namespace/openshift-etcd", ["status", "phase"], "Active"),
+    ("infrastructures.config.openshift.io/cluster", ["status", "controlPlaneTopology"], "HighlyAvailable"),
+    (
+        "infrastructures.config.openshift.io/cluster",
+        ["status", "apiServerInternalURI"],
+        "https://api-int.ocp4.example.com:6443",
     ),
-    "Installer": (
-        ("etcd-serving-bootstrap", "etcd-peer-bootstrap", "etcd-signer"),
-        (
-            [
-                "kube-apiserver-service-network-server",
-                "kube-apiserver-localhost-server",
-                "kube-apiserver-lb-server",
-                "kube-apiserver-internal-lb-server",
-            ],
-            "kube-apiserver-complete-client-ca-bundle",
-            "kube-apiserver-complete-server-ca-bundle",
-        ),
-        ("aggregator-client", "aggregator-signer", "kube-apiserver-to-kubelet-client"),
-    ),
-}
+    ("infrastructures.config.openshift.io/cluster", ["status", "platformStatus", "type"], "None"),
+    ("networks.config.openshift.io/cluster", ["spec", "networkType"], "OVNKubernetes"),
+    ("networks.operator.openshift.io/cluster", ["spec", "defaultNetwork", "type"], "OVNKubernetes"),
+    ("dnses.config.openshift.io/cluster", ["spec", "baseDomain"], "ocp4.example.com"),
+    ("ingresses.config.openshift.io/cluster", ["spec", "domain"], "apps.ocp4.example.com"),
+    ("clusterversions.config.openshift.io/version", ["spec", "channel"], "stable-4.18"),
+    ("--namespace=openshift-config secret/pull-secret", ["type"], "kubernetes.io/dockerconfigjson"),
+]
 
 
-def program(name: str) -> str:
-    """Where scripts/tools.sh has put a program; the test fails when it has not."""
-    script = f"source scripts/tools.sh && tool_path {name}"
-    path = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    assert os.access(path, os.X_OK), f"{name} is not installed: run scripts/tools.sh {name}"
-    return path
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
-
-
-class Servers:
-    """etcd and kube-apiserver with the files of one rendering."""
-
-    def __init__(self, out: Path, layout: str, folder: Path) -> None:
-        self.out, self.folder = out, folder
-        self.pki = out / "pki"
-        (etcd, peer, etcd_ca), (serving, clients, servers), (aggregator, aggregator_ca, kubelet) = FILES[layout]
-        self.server_ca = self.pki / f"{servers}.crt"
-        self.etcd_ca = self.pki / f"{etcd_ca}.crt"
-        self.etcd_port, peer_port, self.port = free_ports(3)
-        client_url, peer_url = f"https://127.0.0.1:{self.etcd_port}", f"https://127.0.0.1:{peer_port}"
-        p = self.pki
-        self.processes = [
-            self.start(
-                "etcd",
-                "--unsafe-no-fsync",
-                f"--data-dir={folder}/data",
-                f"--listen-client-urls={client_url}",
-                f"--advertise-client-urls={client_url}",
-                f"--listen-peer-urls={peer_url}",
-                f"--initial-advertise-peer-urls={peer_url}",
-                f"--initial-cluster=default={peer_url}",
-                f"--cert-file={p}/{etcd}.crt",
-                f"--key-file={p}/{etcd}.key",
-                f"--trusted-ca-file={self.etcd_ca}",
-                "--client-cert-auth",
-                f"--peer-cert-file={p}/{peer}.crt",
-                f"--peer-key-file={p}/{peer}.key",
-                f"--peer-trusted-ca-file={self.etcd_ca}",
-                "--peer-client-cert-auth",
-            )
-        ]
-        sni = [f"--tls-sni-cert-key={p}/{name}.crt,{p}/{name}.key" for name in serving[1:]]
-        self.processes.append(
-            self.start(
-                "kube-apiserver",
-                f"--etcd-servers={client_url}",
-                f"--etcd-cafile={self.etcd_ca}",
-                f"--etcd-certfile={p}/etcd-client.crt",
-                f"--etcd-keyfile={p}/etcd-client.key",
-                "--bind-address=127.0.0.1",
-                "--advertise-address=127.0.0.1",
-                f"--secure-port={self.port}",
-                f"--tls-cert-file={p}/{serving[0]}.crt",
-                f"--tls-private-key-file={p}/{serving[0]}.key",
-                *sni,
-                f"--client-ca-file={p}/{clients}.crt",
-                "--service-account-issuer=https://127.0.0.1/",
-                f"--service-account-key-file={p}/service-account.pub",
-                f"--service-account-signing-key-file={p}/service-account.key",
-                "--authorization-mode=Node,RBAC",
-                "--service-cluster-ip-range=172.30.0.0/16",
-                "--endpoint-reconciler-type=none",
-                f"--requestheader-client-ca-file={p}/{aggregator_ca}.crt",
-                "--requestheader-username-headers=X-Remote-User",
-                "--requestheader-group-headers=X-Remote-Group",
-                "--requestheader-extra-headers-prefix=X-Remote-Extra-",
-                f"--proxy-client-cert-file={p}/{aggregator}.crt",
-                f"--proxy-client-key-file={p}/{aggregator}.key",
-                f"--kubelet-client-certificate={p}/{kubelet}.crt",
-                f"--kubelet-client-key={p}/{kubelet}.key",
-            )
-        )
-
-    def start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
-        with (self.folder / f"{name}.log").open("wb") as log:
-            return subprocess.Popen([program(name), *arguments], stdout=log, stderr=subprocess.STDOUT)
-
-    def stop(self) -> None:
-        for process in reversed(self.processes):
-            process.terminate()
-            process.wait(timeout=60)
-
-    def wait(self) -> None:
-        deadline = time.monotonic() + 120
-        while True:
-            assert all(p.poll() is None for p in self.processes), self.logs()
-            assert time.monotonic() < deadline, self.logs()
-            try:
-                if self.ask("localhost", self.port, self.server_ca, None, "GET", "/readyz")[0] == 200:
-                    return
-            except OSError:
-                pass
-            time.sleep(0.2)  # between two questions
-
-    def logs(self) -> str:
-        return "\n".join((self.folder / f"{n}.log").read_text()[-3000:] for n in ("etcd", "kube-apiserver"))
-
-    @staticmethod
-    def ask(
-        host: str, port: int, authority: Path, client: tuple[Path, Path] | None, method: str, path: str, body: str = ""
-    ) -> tuple[int, Any]:
-        """One request to 127.0.0.1, its certificate checked against `host`."""
-        context = ssl.create_default_context(cafile=str(authority))
-        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # as Go does: what is in the bundle is trusted
-        if client:
-            context.load_cert_chain(client[0], client[1])
-        connection = http.client.HTTPConnection(host)
-        raw = socket.create_connection(("127.0.0.1", port), timeout=30)
-        connection.sock = context.wrap_socket(raw, server_hostname=host)
-        try:
-            connection.request(method, path, body or None, {"Content-Type": "application/json"} if body else {})
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
-
-
-@pytest.fixture(params=["HandMade", "Installer"])
-def servers(request: pytest.FixtureRequest, hcpnet: Hcpnet, tmp_path: Path) -> Iterator[tuple[Servers, str]]:
+@pytest.fixture(params=LAYOUTS)
+def control_plane(request: pytest.FixtureRequest, hcpnet: Hcpnet, tmp_path: Path) -> Iterator[tuple[ControlPlane, str]]:
     layout = str(request.param)
-    shutil.copytree(ROOT / "examples/bootstrap", tmp_path / "in")
-    spec = tmp_path / "in/cluster.yaml"
-    spec.write_text(spec.read_text().replace("layout: HandMade", f"layout: {layout}"))
-    done = hcpnet("bootstrap", "render", str(spec), "--output-dir", str(tmp_path / "out"))
-    assert done.returncode == 0, done.stderr
-    started = Servers(tmp_path / "out", layout, tmp_path)
+    started = ControlPlane(hcpnet, tmp_path, layout)
     try:
-        started.wait()
+        started.start_api()
         yield started, layout
     finally:
         started.stop()
 
 
-def unpack(kubeconfig: Path, folder: Path) -> tuple[str, Path, tuple[Path, Path]]:
-    text = kubeconfig.read_text()
-    paths = []
-    for field in ("certificate-authority-data", "client-certificate-data", "client-key-data"):
-        match = re.search(rf"{field}: (\S+)", text)
-        assert match, field
-        paths.append(folder / f"{kubeconfig.stem}.{field}")
-        paths[-1].write_bytes(base64.b64decode(match[1]))
-    server = re.search(r"https://([^:]+):6443", text)
-    assert server
-    return server[1], paths[0], (paths[1], paths[2])
-
-
-def test_every_kubeconfig_is_who_it_should_be(servers: tuple[Servers, str], tmp_path: Path) -> None:
-    running, layout = servers
-    kubeconfigs = sorted((running.out / "kubeconfig").glob("*.kubeconfig"))
-    assert len(kubeconfigs) == 8
-    review = json.dumps({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
-    for kubeconfig in kubeconfigs:
-        user, groups = USERS[layout].get(kubeconfig.stem, MASTERS)
-        host, authority, client = unpack(kubeconfig, tmp_path)
-        path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-        status, body = running.ask(host, running.port, authority, client, "POST", path, review)
-        assert status == 201, (kubeconfig.name, body)
-        info = json.loads(body)["status"]["userInfo"]
-        assert (info["username"], set(info["groups"])) == (user, groups)
+def test_every_kubeconfig_is_who_it_should_be(control_plane: tuple[ControlPlane, str]) -> None:
+    running, layout = control_plane
+    names = sorted(path.stem for path in (running.out / "kubeconfig").glob("*.kubeconfig"))
+    assert len(names) == 8
+    for name in names:
+        user, groups = USERS[layout].get(name, MASTERS)
+        info = running.read(name, "auth", "whoami")["status"]["userInfo"]
+        assert (info["username"], set(info["groups"])) == (user, groups), name
         # What it may: secrets of all namespaces are for administrators and the controller manager's kind only.
-        status, _ = running.ask(host, running.port, authority, client, "GET", "/api/v1/secrets")
         allowed = "system:masters" in groups or user == "system:kube-controller-manager"
-        assert status == (200 if allowed else 403), kubeconfig.name
+        assert running.may(name, "list", "secrets") == allowed, name
 
 
-def test_etcd_and_the_api_server_take_only_their_own_clients(servers: tuple[Servers, str], tmp_path: Path) -> None:
-    running, _ = servers
-    etcd_client = (running.pki / "etcd-client.crt", running.pki / "etcd-client.key")
-    assert running.ask("127.0.0.1", running.etcd_port, running.etcd_ca, etcd_client, "GET", "/health")[0] == 200
-    assert running.ask("localhost", running.port, running.server_ca, etcd_client, "GET", "/api/v1/secrets")[0] == 401
-    _, _, admin = unpack(running.out / "kubeconfig/admin.kubeconfig", tmp_path)
+def test_etcd_and_the_api_server_take_only_their_own_clients(control_plane: tuple[ControlPlane, str]) -> None:
+    running, layout = control_plane
+    pki = running.out / "pki"
+    etcd_ca = pki / f"{ETCD_CA[layout]}.crt"
+    etcd_client = (pki / "etcd-client.crt", pki / "etcd-client.key")
+    assert running.ask("127.0.0.1", running.etcd_port, etcd_ca, etcd_client, "/health") == 200
+    assert running.ask("localhost", running.port, running.server_ca, etcd_client, "/api/v1/secrets") == 401
+    admin = yaml.safe_load(running.kubeconfig("admin").read_text())["users"][0]["user"]
+    files = []
+    for field in ("client-certificate-data", "client-key-data"):
+        files.append(running.folder / field)
+        files[-1].write_bytes(base64.b64decode(admin[field]))
     with pytest.raises((ssl.SSLError, ConnectionError, http.client.RemoteDisconnected)):
-        running.ask("127.0.0.1", running.etcd_port, running.etcd_ca, admin, "GET", "/health")
+        running.ask("127.0.0.1", running.etcd_port, etcd_ca, (files[0], files[1]), "/health")
+
+
+def create(running: ControlPlane, manifest: dict[str, object]) -> None:
+    done = running.kubectl("admin", "create", "-f", "-", stdin=yaml.safe_dump(manifest))
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_scheduler_places_a_pod(control_plane: tuple[ControlPlane, str]) -> None:
+    running, _ = control_plane
+    running.start("kube-controller-manager")  # it makes the service account of the pod
+    running.start("kube-scheduler")
+    lease = ("--namespace=kube-system", "get", "lease/kube-scheduler", "--ignore-not-found")
+    wait_until(lambda: running.kubectl("admin", *lease).stdout, running.logs)
+    account = ("--namespace=default", "get", "serviceaccount/default", "--ignore-not-found")
+    wait_until(lambda: running.kubectl("admin", *account).stdout, running.logs)
+    capacity = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    create(
+        running,
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "master-0"},
+            "status": {"capacity": capacity, "allocatable": capacity},
+        },
+    )
+    create(
+        running,
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "hello", "namespace": "default"},
+            # Nobody says that this node is ready.
+            "spec": {
+                "tolerations": [{"operator": "Exists"}],
+                "containers": [{"name": "hello", "image": "registry.example.com/hello"}],
+            },
+        },
+    )
+
+    def node_of_pod() -> object:
+        return running.read("admin", "--namespace=default", "get", "pod/hello")["spec"].get("nodeName")
+
+    wait_until(lambda: node_of_pod() == "master-0", running.logs)
+
+
+def request_certificate(running: ControlPlane, node: str) -> str:
+    """As the kubelet of a new node does: the name of its CertificateSigningRequest."""
+    key, request = running.folder / f"{node}.key", running.folder / f"{node}.csr"
+    subject = f"/O=system:nodes/CN=system:node:{node}"
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    subprocess.run(
+        ["openssl", "req", "-new", *curve, "-keyout", str(key), "-out", str(request), "-subj", subject],
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    manifest = {
+        "apiVersion": "certificates.k8s.io/v1",
+        "kind": "CertificateSigningRequest",
+        "metadata": {"name": f"csr-{node}"},
+        "spec": {
+            "request": base64.b64encode(request.read_bytes()).decode(),
+            "signerName": "kubernetes.io/kube-apiserver-client-kubelet",
+            "usages": ["digital signature", "client auth"],
+        },
+    }
+    done = running.kubectl("kubelet-bootstrap", "create", "-f", "-", stdin=yaml.safe_dump(manifest))
+    assert done.returncode == 0, done.stderr
+    return f"csr-{node}"
+
+
+@pytest.mark.skipif(not SHARED_CRDS.is_dir(), reason="no CRDs of OpenShift beside this clone")
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_manifests_apply_in_order_and_nodes_get_their_certificates(hcpnet: Hcpnet, tmp_path: Path, layout: str) -> None:
+    running = ControlPlane(hcpnet, tmp_path, layout, f"  crdsFolder: {SHARED_CRDS}\n")
+    try:
+        running.start_api()
+        assert not running.may("kubelet-bootstrap", "create", "certificatesigningrequests")
+        for _ in range(2):  # the second time it changes nothing
+            done = running.apply_manifests()
+            assert done.returncode == 0, done.stdout + done.stderr
+        for where, path, expected in APPLIED:
+            value: object = running.read("admin", "get", *where.split())
+            for key in path:
+                assert isinstance(value, dict)
+                value = value[key]
+            assert value == expected, where
+        gates = running.read("admin", "get", "featuregates.config.openshift.io/cluster")["status"]["featureGates"]
+        assert gates[0]["version"] == "4.18.0"
+        etcd = running.read("admin", "--namespace=openshift-etcd", "get", "configmap/etcd-endpoints")
+        assert etcd["metadata"]["annotations"]["alpha.installer.openshift.io/etcd-bootstrap"] == "192.168.126.100"
+        assert etcd.get("data", {}) == {}
+
+        running.start("kube-controller-manager")
+        assert running.may("kubelet-bootstrap", "create", "certificatesigningrequests")
+        assert not running.may("kubelet-bootstrap", "approve", "certificatesigningrequests")
+        assert not running.may("kubelet-bootstrap", "list", "endpointslices")  # that is for kube-proxy
+        name = request_certificate(running, "master-0")
+        assert running.kubectl("admin", "certificate", "approve", name).returncode == 0
+
+        def certificate() -> str:
+            status = running.read("admin", "get", f"certificatesigningrequests/{name}").get("status", {})
+            return str(status.get("certificate", ""))
+
+        wait_until(certificate, running.logs)
+        (tmp_path / "master-0.crt").write_bytes(base64.b64decode(certificate()))
+        config = yaml.safe_load(running.kubeconfig("kubelet-bootstrap").read_text())
+        config["users"][0]["user"] = {
+            "client-certificate": str(tmp_path / "master-0.crt"),
+            "client-key": str(tmp_path / "master-0.key"),
+        }
+        running.kubeconfig("node").write_text(yaml.safe_dump(config))
+        info = running.read("node", "auth", "whoami")["status"]["userInfo"]
+        assert info["username"] == "system:node:master-0"
+        assert "system:nodes" in info["groups"]
+        # etcd is for the API server alone, whoever the kubelets' authority vouches for.
+        node, etcd_ca = (tmp_path / "master-0.crt", tmp_path / "master-0.key"), f"pki/{ETCD_CA[layout]}.crt"
+        with pytest.raises((ssl.SSLError, ConnectionError, http.client.RemoteDisconnected)):
+            running.ask("127.0.0.1", running.etcd_port, running.out / etcd_ca, node, "/health")
+    finally:
+        running.stop()

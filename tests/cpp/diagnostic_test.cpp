@@ -35,8 +35,11 @@ TEST(Diagnostics, CountsBeyondItsLimit) {
   Diagnostics list(2);
   for (std::uint32_t line = 5; line > 0; --line) list.add(at("a", line));
   list.add(at("a", 9, Severity::warning));
+  list.add(at("a", 9, Severity::info));
   EXPECT_EQ(list.error_count(), 5u);
-  EXPECT_EQ(list.items().size(), 3u);
+  EXPECT_EQ(list.warning_count(), 1u);
+  EXPECT_EQ(list.info_count(), 1u);
+  EXPECT_EQ(list.items().size(), 4u);
   EXPECT_EQ(list.dropped_count(), 3u);
   EXPECT_NE(list.to_string().find("3 more"), std::string::npos);
 }

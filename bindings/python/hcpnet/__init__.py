@@ -2,10 +2,11 @@
 """The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and a TLS-passthrough proxy.
 
 `Stack` serves a set of spec files; `check_files` only checks one. The modules `spec`, `text`, `tls`, `dhcp`, `dhcp6`,
-`dns`, `manifest` and `proxy` hold what belongs to one part. Names are those of the C++ library.
+`dns`, `manifest`, `bootstrap`, `pki`, `lint` and `proxy` hold what belongs to one part. Names are those of the C++
+library.
 """
 
-from hcpnet import dhcp, dhcp6, dns, manifest, proxy, spec, text, tls
+from hcpnet import bootstrap, dhcp, dhcp6, dns, lint, manifest, pki, proxy, spec, text, tls
 from hcpnet._core import (
     CheckedFiles,
     Diagnostic,
@@ -43,11 +44,14 @@ __all__ = [
     "StackZone",
     "WireError",
     "__version__",
+    "bootstrap",
     "check_files",
     "dhcp",
     "dhcp6",
     "dns",
+    "lint",
     "manifest",
+    "pki",
     "proxy",
     "spec",
     "text",

@@ -12,6 +12,7 @@ namespace hcpnet::python {
 
 void bind_diagnostic(py::module_& m) {
   py::native_enum<Severity>(m, "Severity", "enum.Enum", "How bad a finding is.")
+      .value("info", Severity::info)
       .value("warning", Severity::warning)
       .value("error", Severity::error)
       .finalize();
@@ -20,7 +21,8 @@ void bind_diagnostic(py::module_& m) {
     return py::cpp_function([member](const Diagnostic& d) { return printed_text(d.*member); });
   };
   py::class_<Diagnostic>(m, "Diagnostic", "One finding about what a user wrote, complete enough to mend it.")
-      .def_readonly("severity", &Diagnostic::severity, "Severity: an error stops the work, a warning does not.")
+      .def_readonly("severity", &Diagnostic::severity,
+                    "Severity: an error stops the work; an info is the lint's alone.")
       .def_property_readonly("file", text(&Diagnostic::file), "str: as the user named it; \"-\" is standard input.")
       .def_readonly("line", &Diagnostic::line, "int: from 1 over the whole file; 0 when unknown.")
       .def_readonly("column", &Diagnostic::column, "int: from 1, in characters; 0 when unknown.")

@@ -20,5 +20,8 @@ PYBIND11_MODULE(_core, m) {
   bind_dhcp_leases(m);
   bind_dns(m);
   bind_manifest(m);
+  bind_pki(m);
+  bind_bootstrap(m);
+  bind_lint(m);
   bind_stack(m);
 }

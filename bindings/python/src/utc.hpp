@@ -13,4 +13,15 @@ inline pybind11::object utc(std::chrono::sys_seconds time) {
       .attr("fromtimestamp")(time.time_since_epoch().count(), datetime.attr("timezone").attr("utc"));
 }
 
+/// The other way. A datetime without a timezone is local time, which it knows itself. Throws ValueError for one that the
+/// system's clock does not hold.
+inline std::chrono::system_clock::time_point from_datetime(const pybind11::object& datetime) {
+  constexpr double kMostSeconds = 9.2e9;  // in nanoseconds all that 63 bits hold
+  const double seconds = datetime.attr("timestamp")().cast<double>();
+  if (!(seconds > -kMostSeconds && seconds < kMostSeconds))
+    throw pybind11::value_error("a time of the years 1679 to 2260 is needed");
+  using Clock = std::chrono::system_clock;
+  return Clock::time_point(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
+}
+
 }  // namespace hcpnet::python

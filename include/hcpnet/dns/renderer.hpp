@@ -67,5 +67,7 @@ struct Rendered {
 /// A serial that is greater than `previous` in the arithmetic of RFC 1982, and never 0: YYYYMMDD00 of `day` where that
 /// is greater, else the next number.
 [[nodiscard]] std::uint32_t next_serial(std::uint32_t previous, std::optional<std::uint32_t> day = {}) noexcept;
+/// The day of `time` (UTC) as YYYYMMDD, for next_serial.
+[[nodiscard]] std::uint32_t serial_day(std::chrono::system_clock::time_point time) noexcept;
 
 }  // namespace hcpnet::dns

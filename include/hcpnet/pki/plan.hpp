@@ -62,7 +62,8 @@ struct PkiRoles {
   std::string kubelet_client_ca;                     ///< bundle: whose clients a kubelet takes
   std::string etcd_ca, aggregator_ca;                ///< certificates
   std::string csr_signer;                            ///< signs what kubelets ask for
-  std::string service_account;                       ///< key pair
+  std::string csr_signer_ca;    ///< bundle: its certificate and no other, as a signer has to be given
+  std::string service_account;  ///< key pair
 };
 
 struct PkiPlan {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,12 @@
 
 /// A folder of keys and certificates that follows a plan.
 namespace hcpnet::pki {
+
+/// How long before its end a certificate of that lifetime is to be renewed: as is asked, a third of it at most.
+[[nodiscard]] constexpr std::chrono::seconds renewal_time(std::chrono::seconds renew_before,
+                                                          std::chrono::seconds lifetime) noexcept {
+  return std::max(std::min(renew_before, lifetime / 3), std::chrono::seconds(0));
+}
 
 /// An authority that exists already and is to be used instead of a new one.
 struct ImportedAuthority {

@@ -441,6 +441,13 @@ enum class NodeRole : std::uint8_t { bootstrap, control_plane, worker };
 enum class PkiLayout : std::uint8_t { hand_made, installer };
 enum class KeyKind : std::uint8_t { ecdsa_p256, ecdsa_p384, rsa_2048, rsa_4096 };
 
+/// The load balancer is several hosts; one at a time holds the virtual addresses. Apart from BootstrapCluster, since a
+/// nested struct is not complete before the end of it.
+struct KeepalivedFields {
+  std::string interface;                ///< of these hosts, in the machine network
+  std::uint8_t virtual_router_id = 51;  ///< virtualRouterID, 1 to 255; nobody else in the network has it
+};
+
 struct BootstrapCluster {
   ObjectMeta metadata;
   std::string cluster_name, base_domain;
@@ -463,9 +470,13 @@ struct BootstrapCluster {
     NodeRole role = NodeRole::worker;
     std::string mac_address, address;
     std::string disk = "/dev/vda";
+    std::string interface = "ens3";  ///< that the address is on
   };
   std::vector<Node> nodes;
   std::string pull_secret_file, ssh_key_file;  ///< relative to the folder of the spec's file
+  /// What was taken out of the release image, or rendered by programs of it.
+  std::optional<std::string> crds_folder, feature_gate_file, machine_configs_folder;
+  bool kube_proxy = false;  ///< on the nodes, for Services before there is a pod network
   struct Pki {
     PkiLayout layout = PkiLayout::hand_made;
     KeyKind key = KeyKind::ecdsa_p256;
@@ -475,6 +486,16 @@ struct BootstrapCluster {
     };
     std::vector<Authority> authorities;  ///< that exist already
   } pki;
+  /// A host on which the nodes are virtual machines.
+  struct Libvirt {
+    std::optional<std::string> bridge;            ///< of the machine network; absent: "virbr-" and the cluster's name
+    std::string pool = "default";                 ///< of storage: the machines' disks and the live ISO
+    std::string live_iso = "rhcos-live.iso";      ///< name of the volume
+    std::uint32_t memory_mib = 16'384, cpus = 4;  ///< of each machine
+    std::uint32_t disk_gib = 120;
+  } libvirt;
+  using Keepalived = KeepalivedFields;
+  std::optional<Keepalived> keepalived;
 };
 
 }  // namespace hcpnet::spec

@@ -257,9 +257,11 @@ struct ValidNode {
   MacAddress mac;
   Ipv4 address;
   std::string disk;
+  std::string interface;
 };
 struct ValidBootstrapCluster {
   ObjectMeta metadata;
+  Origin origin;       ///< for problems that show later
   std::string domain;  ///< "<clusterName>.<baseDomain>"
   unsigned minor = 0;  ///< of OpenShift 4
   Ipv4Cidr machine_network, pod_network, service_network;
@@ -268,6 +270,7 @@ struct ValidBootstrapCluster {
   std::optional<Ipv4Range> dhcp;
   Ipv4 api_vip, ingress_vip;
   std::vector<ValidNode> nodes;  ///< one with the role bootstrap, one control plane at least
+  std::string bridge;            ///< of the machine network on a host with libvirt
   std::string folder;            ///< of the file that it came from, which relative file names start at; "" for none
   BootstrapCluster spec;         ///< as written: images and file names
   [[nodiscard]] const ValidNode& bootstrap() const;

@@ -281,6 +281,8 @@ TEST_F(Store, ExpiryIsReportedFirstEndFirst) {
   const auto late = report_expiry(folder.path(), kNow + kDay * 366, kDay * 30, problems);
   EXPECT_EQ(late[0].state, ExpiryState::expired);
   EXPECT_EQ(late.back().state, ExpiryState::valid);
+  const auto early = report_expiry(folder.path(), kNow, std::chrono::seconds::max(), problems);
+  EXPECT_EQ(early[0].state, ExpiryState::valid) << "the last third of its lifetime, and no more";
 }
 
 }  // namespace

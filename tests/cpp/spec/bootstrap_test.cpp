@@ -56,6 +56,43 @@ TEST(BootstrapCluster, ReleasesAreThoseThatAreKnown) {
     EXPECT_THAT(errors(bad), ElementsAre("bad-version /spec/openshiftVersion")) << bad;
 }
 
+TEST(BootstrapCluster, AnInterfaceIsOneThatLinuxTakes) {
+  const std::string address = "address: 192.168.126.101}";
+  const auto errors = [&](const std::string& name) {
+    return errors_with(address, "address: 192.168.126.101, interface: \"" + name + "\"}");
+  };
+  for (const char* good : {"ens3", "enp1s0.100", "a", "br-ex", "abcdefghijklmno"})
+    EXPECT_THAT(errors(good), IsEmpty()) << good;
+  for (const char* bad : {"", ".", "..", "ens/3", "a b", "abcdefghijklmnop", "ä"})
+    EXPECT_THAT(errors(bad), ElementsAre("bad-name /spec/nodes/1/interface")) << bad;
+  EXPECT_EQ(test::valid(cluster_text()).bootstrap_clusters[0].nodes[1].interface, "ens3");
+}
+
+TEST(BootstrapCluster, MachinesAndLoadBalancerHaveDefaults) {
+  const BootstrapCluster cluster = test::valid(cluster_text()).bootstrap_clusters[0].spec;
+  EXPECT_EQ(cluster.libvirt.pool, "default");
+  EXPECT_EQ(cluster.libvirt.memory_mib, 16'384u);
+  EXPECT_FALSE(cluster.keepalived);
+  const ValidSet set = test::valid(with("  pki:\n", "  keepalived: {interface: eth1}\n  pki:\n"));
+  EXPECT_EQ(set.bootstrap_clusters[0].spec.keepalived->virtual_router_id, 51);
+}
+
+TEST(BootstrapCluster, WhatNamesAMachineIsFitForScriptsAndXml) {
+  const auto errors = [&](const std::string& field) {
+    return errors_with("  pki:\n", "  libvirt: {" + field + "}\n  pki:\n");
+  };
+  EXPECT_THAT(errors("liveISO: rhcos-418.94_0-live.x86_64.iso"), IsEmpty());
+  for (const char* bad : {"\"\"", "-x", "..", "a/b", "\"a b\"", "\"a'b\"", "a<b"})
+    EXPECT_THAT(errors("pool: " + std::string(bad)), ElementsAre("bad-name /spec/libvirt/pool")) << bad;
+  EXPECT_THAT(errors("liveISO: " + std::string(129, 'x')), ElementsAre("bad-name /spec/libvirt/liveISO"));
+  EXPECT_THAT(errors("memoryMiB: 512"), ElementsAre("out-of-range /spec/libvirt/memoryMiB"));
+  EXPECT_THAT(errors("cpus: 0"), ElementsAre("out-of-range /spec/libvirt/cpus"));
+  EXPECT_THAT(errors_with("  pki:\n", "  keepalived: {interface: eth1, virtualRouterID: 256}\n  pki:\n"),
+              ElementsAre("out-of-range /spec/keepalived/virtualRouterID"));
+  EXPECT_THAT(errors_with("  pki:\n", "  keepalived: {}\n  pki:\n"),
+              ElementsAre("missing-field /spec/keepalived/interface"));
+}
+
 TEST(BootstrapCluster, NetworksDoNotOverlap) {
   EXPECT_THAT(errors_with("pod: 10.128.0.0/14", "pod: 192.168.0.0/16"),
               ElementsAre("networks-overlap /spec/networks/pod"));

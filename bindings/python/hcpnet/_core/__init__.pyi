@@ -28,8 +28,9 @@ class PatchError(Error, ValueError):
     reason: str
 
 class Severity(enum.Enum):
-    warning = 0
-    error = 1
+    info = 0
+    warning = 1
+    error = 2
 
 class Diagnostic:
     @property
