@@ -346,6 +346,7 @@ ValidSet build(const SpecSet& set) {
     valid.hosted_clusters.push_back({cluster.metadata, origin,
                                      control_plane_namespace(cluster.metadata.namespace_, cluster.metadata.name),
                                      cluster});
+  for (const auto& [udn, origin] : set.primary_udns) valid.primary_udns.push_back(build_primary_udn(udn, origin));
   for (const auto& [attachment, origin] : set.attachments) valid.attachments.push_back(attachment);
   for (const auto& [policy, origin] : set.dhcp_policies) valid.dhcp_policies.push_back(policy);
   for (const auto& [policy, origin] : set.dns_policies) valid.dns_policies.push_back(policy);

@@ -41,7 +41,10 @@ enum class Format : std::uint8_t {
   file_name,  ///< not empty, no control characters
   ipv6,
   ipv6_cidr,
-  duid,  ///< a DHCPv6 unique identifier: 3 to 130 bytes in hexadecimal
+  duid,                  ///< a DHCPv6 unique identifier: 3 to 130 bytes in hexadecimal
+  attachment_reference,  ///< of a network attachment: "name", or "namespace/name"
+  route_target,  ///< of BGP: "*", an autonomous system or an IPv4 address, ":" and a number (RFC 4360, RFC 5668)
+  vrf_name,      ///< of Linux: 1 to 15 bytes
 };
 
 /// What is wrong with a text, without its place.

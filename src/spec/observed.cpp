@@ -203,6 +203,8 @@ Result<Observed, Diagnostics> load_observed(const std::vector<SourceText>& objec
   read_machines(collected.machines, observed, warnings);
   read_hosted_clusters(collected.hosted_clusters, observed, warnings);
   read_attachments(collected.attachments, settle_networks(collected, warnings), observed, warnings);
+  for (const ObservedObject& machine : collected.virtual_machines)
+    observed.virtual_machine_uids.emplace(machine.metadata.key(), machine.string_at("/metadata/uid"));
   read_publishing(collected, observed.publishing, warnings);
   read_endpoint_maps(endpoints, limits, observed, errors);
   if (!errors.empty()) return errors;

@@ -44,6 +44,9 @@ void check_bootstrap_cluster(Examined<BootstrapCluster>& cluster);
 /// Each by itself, and their control planes against each other.
 void check_hosted_clusters(std::vector<Examined<HostedCluster>>& clusters);
 
+/// Each by itself and with the HostedCluster that runs on it, and their namespaces against each other.
+void check_primary_udns(std::vector<Examined<PrimaryUDN>>& udns, const std::vector<Examined<HostedCluster>>& clusters);
+
 struct ExaminedPolicies {
   std::vector<Examined<DHCPPolicy>> dhcp;
   std::vector<Examined<DNSPolicy>> dns;

@@ -30,6 +30,7 @@ class Validator {
     examine(set_.proxy_policies, policies_.proxy);
     examine(set_.bootstrap_clusters, bootstrap_clusters_);
     examine(set_.hosted_clusters, hosted_clusters_);
+    examine(set_.primary_udns, primary_udns_);
     for (auto& infra : infras_) check_infra(infra);
     for (auto& attachment : attachments_) check_attachment(attachment);
     for (auto& server : dhcp_servers_) check_dhcp_server(server);
@@ -42,6 +43,7 @@ class Validator {
     check_infras(infras_);
     for (auto& cluster : bootstrap_clusters_) check_bootstrap_cluster(cluster);
     check_hosted_clusters(hosted_clusters_);
+    check_primary_udns(primary_udns_, hosted_clusters_);
   }
 
  private:
@@ -89,6 +91,7 @@ class Validator {
   ExaminedPolicies policies_;
   std::vector<Examined<BootstrapCluster>> bootstrap_clusters_;
   std::vector<Examined<HostedCluster>> hosted_clusters_;
+  std::vector<Examined<PrimaryUDN>> primary_udns_;
 };
 
 }  // namespace

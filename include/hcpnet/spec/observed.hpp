@@ -43,6 +43,7 @@ struct Observed {
       namespace_workers;                       ///< control-plane namespace -> addresses of its Machines
   std::map<std::string, Ipv4> apps_addresses;  ///< attachment "namespace/name" -> status externalIP
   ObservedPublishing publishing;
+  std::map<std::string, std::string> virtual_machine_uids;  ///< VirtualMachine "namespace/name" -> its UID
 };
 
 /// A cluster prints more than a person writes.

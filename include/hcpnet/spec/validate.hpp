@@ -247,6 +247,29 @@ struct ValidHostedCluster {
   HostedCluster spec;                   ///< as written
 };
 
+/// A virtual machine on a primary network.
+struct ValidUdnMachine {
+  std::string name, network;
+  std::vector<IpAddress> addresses;  ///< as many as the network has subnets, in their order; or none
+  std::optional<MacAddress> mac;
+  std::vector<std::string> additional_networks;
+};
+struct ValidPrimaryUdn {
+  ObjectMeta metadata;
+  Origin origin;                        ///< for problems that show later
+  std::string name;                     ///< of the UserDefinedNetwork or ClusterUserDefinedNetwork
+  std::string network;                  ///< OVN-Kubernetes' name for it, which annotations and IPAMClaims have
+  std::vector<std::string> namespaces;  ///< the first is that of the control plane or of the virtual machines
+  std::string hosted_cluster;           ///< "namespace/name"; empty: none
+  std::vector<Cidr> subnets;            ///< IPv4 before IPv6
+  std::vector<Cidr> reserved, infrastructure, join;
+  std::vector<IpAddress> gateways;
+  std::vector<IpAddress> dns_addresses;  ///< of the management cluster's DNS Service
+  std::vector<ValidUdnMachine> machines;
+  bool is_persistent = false;  ///< addresses outlive pods
+  PrimaryUDN spec;             ///< as written
+};
+
 struct ValidSet {
   std::vector<ValidInfra> infras;
   std::vector<ValidDhcpServer> dhcp_servers;
@@ -254,6 +277,7 @@ struct ValidSet {
   std::vector<ValidProxyServer> proxy_servers;
   std::vector<ValidBootstrapCluster> bootstrap_clusters;
   std::vector<ValidHostedCluster> hosted_clusters;  ///< in the order of the text
+  std::vector<ValidPrimaryUdn> primary_udns;        ///< in the order of the text
   std::vector<InfraClusterAttachment> attachments;  ///< as written, for manifests; like the three below
   std::vector<DHCPPolicy> dhcp_policies;
   std::vector<DNSPolicy> dns_policies;
