@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "manifest/config_files.hpp"
+#include "manifest/udn.hpp"
 #include "manifest/workload.hpp"
 
 namespace hcpnet::manifest {
@@ -22,9 +23,16 @@ namespace {
 constexpr Ipv4 kPodAddressMark{0, 0, 0, 254};
 constexpr std::uint16_t kHealthPort = 8080, kReadyPort = 8181;
 
-constexpr std::string_view kOrder[] = {"ServiceAccount",
+constexpr std::string_view kOrder[] = {"Namespace",
+                                       "UserDefinedNetwork",
+                                       "ClusterUserDefinedNetwork",
+                                       "RouteAdvertisements",
+                                       "MutatingAdmissionPolicy",
+                                       "MutatingAdmissionPolicyBinding",
+                                       "ServiceAccount",
                                        "SecurityContextConstraints",
                                        "ClusterRole",
+                                       "Role",
                                        "RoleBinding",
                                        "NetworkAttachmentDefinition",
                                        "ConfigMap",
@@ -33,7 +41,11 @@ constexpr std::string_view kOrder[] = {"ServiceAccount",
                                        "MultiNetworkPolicy",
                                        "Service",
                                        "Deployment",
-                                       "ServiceMonitor"};
+                                       "ServiceMonitor",
+                                       "HostedCluster",
+                                       "NodePool",
+                                       "IPAMClaim",
+                                       "VirtualMachine"};
 
 std::string text_at(const Json& object, const char* field) {
   const Json& metadata = object["metadata"];
@@ -338,6 +350,8 @@ Result<Built, Diagnostics> build(const spec::ValidSet& set, const spec::Observed
     problems.append(config->warnings);
     UnitBuilder(unit, observed, options, *config, problems, built.objects).build();
   }
+  for (const spec::ValidPrimaryUdn& udn : set.primary_udns)
+    UdnBuilder(udn, set, observed, options, problems, built.objects).build();
   std::ranges::stable_sort(built.objects, {}, sort_key);
   merge_equals(built.objects, problems);
   if (problems.has_errors()) return problems;
