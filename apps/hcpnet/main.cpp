@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   add_leases(app, status);
   add_patch(app, status);
   add_render(app, status);
+  add_plan(app, status);
   add_names(app, status);
   add_bootstrap(app, status);
   add_pki(app, status);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <hcpnet/manifest/udn.hpp>
+#include <hcpnet/reconcile/plan.hpp>
+#include <hcpnet/text/value.hpp>
+#include <utility>
+
+#include "reconcile/identity.hpp"
+#include "reconcile/json_fields.hpp"
+
+namespace hcpnet::reconcile {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMaxToldFields = 3;  ///< in a reason
+
+enum class Recreate : std::uint8_t { always, on_request, never };
+/// Fields that the API server, or the CRD's own rules, never change.
+struct ImmutableField {
+  std::string_view kind, pointer;
+  Recreate recreate;
+};
+constexpr ImmutableField kImmutable[] = {
+    {"RoleBinding", "/roleRef", Recreate::always},
+    {"ClusterRoleBinding", "/roleRef", Recreate::always},
+    {"Deployment", "/spec/selector", Recreate::on_request},
+    {"Service", "/spec/clusterIP", Recreate::on_request},
+    {"EndpointSlice", "/addressType", Recreate::on_request},
+    {"StatefulSet", "/spec/selector", Recreate::never},  // it has state, like a claim
+    {"PersistentVolumeClaim", "/spec/accessModes", Recreate::never},
+    {"PersistentVolumeClaim", "/spec/volumeMode", Recreate::never},
+    {"IPAMClaim", "/spec", Recreate::never},
+    // A network in use can't go, and takes the addresses of what is on it along.
+    {"UserDefinedNetwork", "/spec/topology", Recreate::never},
+    {"UserDefinedNetwork", "/spec/layer2", Recreate::never},
+    {"UserDefinedNetwork", "/spec/layer3/role", Recreate::never},
+    {"UserDefinedNetwork", "/spec/layer3/mtu", Recreate::never},
+    {"UserDefinedNetwork", "/spec/layer3/joinSubnets", Recreate::never},
+    {"ClusterUserDefinedNetwork", "/spec/network/topology", Recreate::never},
+    {"ClusterUserDefinedNetwork", "/spec/network/layer2", Recreate::never},
+    {"ClusterUserDefinedNetwork", "/spec/network/transport", Recreate::never},
+    {"ClusterUserDefinedNetwork", "/spec/network/noOverlay", Recreate::never},
+    {"ClusterUserDefinedNetwork", "/spec/network/layer3/role", Recreate::never},
+    {"ClusterUserDefinedNetwork", "/spec/network/layer3/mtu", Recreate::never},
+    {"ClusterUserDefinedNetwork", "/spec/network/layer3/joinSubnets", Recreate::never},
+    {"ClusterUserDefinedNetwork", "/spec/uplinks", Recreate::never},
+    // OVN-Kubernetes looks at it when the namespace is made; OpenShift refuses the change.
+    {"Namespace", "/metadata/labels/k8s.ovn.org~1primary-user-defined-network", Recreate::never},
+};
+
+class Comparison {
+ public:
+  explicit Comparison(bool is_whole) : is_whole_(is_whole) {}
+
+  void compare(const Json& desired, const Json& observed, const std::string& pointer) {
+    if (desired.is_object() && observed.is_object()) {
+      for (const auto& [name, value] : desired.items()) {
+        const auto member = observed.find(name);
+        if (member == observed.end())
+          add_unless_empty(value, text::child(pointer, name));
+        else
+          compare(value, *member, text::child(pointer, name));
+      }
+    } else if (desired.is_array() && observed.is_array()) {
+      compare_lists(desired, observed, pointer);
+    } else if (desired != observed) {
+      fields.push_back(pointer);
+    }
+  }
+
+  std::vector<std::string> fields;
+
+ private:
+  /// The API server leaves out what is null or empty.
+  void add_unless_empty(const Json& value, std::string pointer) {
+    if (!value.is_null() && !((value.is_object() || value.is_array()) && value.empty()))
+      fields.push_back(std::move(pointer));
+  }
+
+  void compare_lists(const Json& desired, const Json& observed, const std::string& pointer) {
+    if (!is_whole_ && have_names(desired) && have_names(observed)) {
+      for (const Json& item : desired) {
+        const auto same = std::ranges::find_if(observed, [&](const Json& o) { return o["name"] == item["name"]; });
+        if (same == observed.end())
+          fields.push_back(pointer);
+        else
+          compare(item, *same, text::child(pointer, static_cast<std::size_t>(same - observed.begin())));
+      }
+    } else if (desired.size() != observed.size()) {
+      fields.push_back(pointer);
+    } else {
+      for (std::size_t i = 0; i < desired.size(); ++i) compare(desired[i], observed[i], text::child(pointer, i));
+    }
+  }
+
+  static bool have_names(const Json& list) {
+    return std::ranges::all_of(list, [](const Json& item) { return item.is_object() && item.contains("name"); });
+  }
+
+  bool is_whole_;
+};
+
+bool is_at_or_below(std::string_view field, std::string_view pointer) {
+  return field.starts_with(pointer) && (field.size() == pointer.size() || field[pointer.size()] == '/');
+}
+
+/// What has the field of `field`; null where it may be changed.
+const ImmutableField* immutable(const std::string& kind, const std::string& field) {
+  for (const ImmutableField& known : kImmutable)
+    if (known.kind == kind && (is_at_or_below(field, known.pointer) || is_at_or_below(known.pointer, field)))
+      return &known;
+  return nullptr;
+}
+
+std::string told(const std::vector<std::string>& fields) {
+  std::string text = "differs at ";
+  for (std::size_t i = 0; i < std::min(fields.size(), kMaxToldFields); ++i) text += (i > 0 ? ", " : "") + fields[i];
+  if (fields.size() > kMaxToldFields) text += " and " + std::to_string(fields.size() - kMaxToldFields) + " more";
+  return text;
+}
+
+}  // namespace
+
+Step compare(const Json& desired, const Json* observed, bool may_recreate) {
+  Step step;
+  if (observed == nullptr) {
+    step.actions.push_back({ActionKind::create, desired, {}, "it is not there"});
+    return step;
+  }
+  Comparison comparison(word_of(desired, "labels", "app.kubernetes.io/managed-by") == "hcpnet");
+  Json content = desired;
+  content.erase("apiVersion");
+  comparison.compare(content, *observed, "");
+  if (comparison.fields.empty()) return step;
+  const std::string kind = string_at(desired, "/kind");
+  const auto forces = [&](const std::string& field) {
+    const ImmutableField* known = immutable(kind, field);
+    return known != nullptr &&
+           (known->recreate == Recreate::always || (known->recreate == Recreate::on_request && may_recreate));
+  };
+  if (const auto forcing = std::ranges::find_if(comparison.fields, forces); forcing != comparison.fields.end()) {
+    const std::string reason = *forcing + " can't be changed: it is made anew";
+    step.actions.push_back({ActionKind::remove, identity(desired), {}, reason});
+    step.actions.push_back({ActionKind::create, desired, {}, reason});
+    return step;
+  }
+  for (const std::string& field : comparison.fields) {
+    const ImmutableField* known = immutable(kind, field);
+    if (known == nullptr) continue;
+    step.held.push_back({identity(desired), "ImmutableField", field,
+                         known->recreate == Recreate::never
+                             ? "it can't be changed, and what depends on the object would go with it"
+                             : "it can't be changed: allow that the object is made anew"});
+  }
+  if (step.held.empty()) step.actions.push_back({ActionKind::update, desired, {}, told(comparison.fields)});
+  return step;
+}
+
+}  // namespace hcpnet::reconcile
