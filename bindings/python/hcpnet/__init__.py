@@ -2,10 +2,10 @@
 """The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and a TLS-passthrough proxy.
 
 `Stack` serves a set of spec files; `check_files` only checks one. The modules `spec`, `text`, `tls`, `dhcp`, `dhcp6`,
-`dns`, `manifest` and `proxy` hold what belongs to one part. Names are those of the C++ library.
+`dns`, `manifest`, `reconcile` and `proxy` hold what belongs to one part. Names are those of the C++ library.
 """
 
-from hcpnet import dhcp, dhcp6, dns, manifest, proxy, spec, text, tls
+from hcpnet import dhcp, dhcp6, dns, manifest, proxy, reconcile, spec, text, tls
 from hcpnet._core import (
     CheckedFiles,
     Diagnostic,
@@ -49,6 +49,7 @@ __all__ = [
     "dns",
     "manifest",
     "proxy",
+    "reconcile",
     "spec",
     "text",
     "tls",

@@ -18,6 +18,8 @@ void bind_dhcp_leases(pybind11::module_& m);  ///< adds to the module `dhcp`
 void bind_dns(pybind11::module_& m);
 void bind_dns_render(pybind11::module_& m);  ///< adds to the module `dns` itself
 void bind_manifest(pybind11::module_& m);
+void bind_udn(pybind11::module_& m);  ///< adds to the module `manifest` itself
+void bind_reconcile(pybind11::module_& m);
 void bind_stack(pybind11::module_& m);
 
 }  // namespace hcpnet::python

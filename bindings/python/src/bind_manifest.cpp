@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pybind11/stl.h>
 
-#include <algorithm>
-
 #include <hcpnet/manifest/build.hpp>
 #include <hcpnet/manifest/names.hpp>
 #include <hcpnet/manifest/published_names.hpp>
 #include <hcpnet/stack/files.hpp>
 
 #include "bind.hpp"
+#include "build_options.hpp"
 #include "errors.hpp"
 #include "interpreter_end.hpp"
 #include "sources.hpp"
@@ -19,27 +18,6 @@ namespace hcpnet::python {
 namespace {
 
 using namespace manifest;
-
-BuildOptions to_options(const std::string& deployment, const std::string& image, const std::string& coredns_image,
-                        const std::string& link, const std::vector<std::string>& without) {
-  BuildOptions options;
-  const auto form = parse_deployment(deployment);
-  if (!form) throw py::value_error("'" + deployment + "' is not a deployment");
-  options.deployment = *form;
-  options.image = image;
-  if (!coredns_image.empty()) options.coredns_image = coredns_image;
-  if (!link.empty()) {
-    auto parsed = parse_link(link);
-    if (!parsed) throw py::value_error("'" + link + "' " + parsed.error());
-    options.link = std::move(*parsed);
-  }
-  for (const std::string& kind : without) {
-    if (std::ranges::find(kOptionalKinds, kind) == kOptionalKinds.end())
-      throw py::value_error("'" + kind + "' can't be left out");
-    options.without.insert(kind);
-  }
-  return options;
-}
 
 void bind_name_classes(py::module_& m) {
   py::class_<ServiceTarget>(m, "ServiceTarget", "A Service of a control plane.")
@@ -139,20 +117,23 @@ void bind_manifest(py::module_& parent) {
   m.def(
       "render",
       [](const py::dict& texts, const py::dict& observed, const std::string& deployment, const std::string& image,
-         const std::string& coredns_image, const std::string& link, const std::vector<std::string>& without) {
-        const BuildOptions options = to_options(deployment, image, coredns_image, link, without);
+         const std::string& coredns_image, const std::string& link, const std::vector<std::string>& without,
+         const std::string& admission_version) {
+        const BuildOptions options =
+            to_build_options(deployment, image, coredns_image, link, without, admission_version);
         const SourceFiles files{to_sources(texts), to_sources(observed), {}};
         std::string text;
         {
           const WithoutGil no_gil;
-          const auto checked = check_files(files).value();
+          const auto checked = check_files(files, {}, spec::KindSet::names).value();
           text = nlohmann::json(build(checked.set, checked.observed, options).value().objects).dump();
         }
         return py::module_::import("json").attr("loads")(text);
       },
       py::arg("texts"), py::kw_only(), py::arg("observed") = py::dict(), py::arg("deployment") = "one",
       py::arg("image") = "", py::arg("coredns_image") = "", py::arg("link") = "",
-      py::arg("without") = std::vector<std::string>{}, R"doc(Make the Kubernetes objects that run a set.
+      py::arg("without") = std::vector<std::string>{}, py::arg("admission_version") = "v1",
+      R"doc(Make the Kubernetes objects that run a set.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them.
@@ -161,12 +142,14 @@ Args:
     image (str): of hcpnet; empty: "hcpnet:" and the version.
     coredns_image (str): of CoreDNS; empty: a released one.
     link (str): makes the network attachments too, such as "bridge:br-vlan7,vlan=7"; empty: they exist.
-    without (list[str]): kinds to leave out: "MultiNetworkPolicy", "SecurityContextConstraints", "ServiceMonitor".
+    without (list[str]): kinds to leave out: "MultiNetworkPolicy", "MutatingAdmissionPolicy",
+        "SecurityContextConstraints", "ServiceMonitor".
+    admission_version (str): of admissionregistration.k8s.io with MutatingAdmissionPolicy: "v1", "v1beta1", "v1alpha1".
 Returns:
     list[dict[str, object]]: the objects, in the order in which they can be applied.
 Raises:
     SpecError: the set is wrong, or can't be deployed so.
-    ValueError: no such deployment, link or kind.)doc");
+    ValueError: no such deployment, link, kind or version.)doc");
   m.def(
       "cut_name",
       [](const std::string& base, const std::string& suffix, std::size_t limit) {
@@ -186,6 +169,7 @@ Returns:
 Raises:
     ValueError: the limit leaves no room.)doc");
   bind_names(m);
+  bind_udn(m);
 }
 
 }  // namespace hcpnet::python

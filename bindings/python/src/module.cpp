@@ -20,5 +20,6 @@ PYBIND11_MODULE(_core, m) {
   bind_dhcp_leases(m);
   bind_dns(m);
   bind_manifest(m);
+  bind_reconcile(m);
   bind_stack(m);
 }

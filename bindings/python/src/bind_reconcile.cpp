@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/stl.h>
+
+#include <hcpnet/reconcile/plan.hpp>
+#include <hcpnet/stack/files.hpp>
+#include <nlohmann/json.hpp>
+
+#include "bind.hpp"
+#include "build_options.hpp"
+#include "errors.hpp"
+#include "interpreter_end.hpp"
+#include "sources.hpp"
+
+namespace py = pybind11;
+
+namespace hcpnet::python {
+namespace {
+
+using namespace reconcile;
+
+py::object to_python(const nlohmann::json& value) {
+  return py::module_::import("json").attr("loads")(value.dump());
+}
+
+}  // namespace
+
+void bind_reconcile(py::module_& parent) {
+  py::module_ m = parent.def_submodule("reconcile", "What brings a cluster to what a set asks for.");
+  py::class_<Action>(m, "Action", "One thing to do.")
+      .def_property_readonly(
+          "kind", [](const Action& action) { return std::string(to_string(action.kind)); },
+          "str: \"create\", \"update\", \"patch\" or \"delete\".")
+      .def_property_readonly(
+          "object", [](const Action& action) { return to_python(action.object); },
+          "dict[str, object]: the object; to patch or delete, what identifies it.")
+      .def_property_readonly(
+          "patch", [](const Action& action) { return to_python(action.patch); },
+          "list[dict[str, object]] | None: a JSON Patch, for \"patch\".")
+      .def_readonly("reason", &Action::reason, "str.");
+  py::class_<Held>(m, "Held", "Something that is not done.")
+      .def_property_readonly(
+          "object", [](const Held& held) { return to_python(held.object); }, "dict[str, object]: what identifies it.")
+      .def_readonly("reason", &Held::reason, "str: as in a condition: \"ImmutableField\".")
+      .def_readonly("field", &Held::field, "str: JSON pointer.")
+      .def_readonly("message", &Held::message, "str.");
+  py::class_<Plan>(m, "Plan", "Everything that has to be done.")
+      .def_readonly("actions", &Plan::actions, "list[Action]: in the order in which they can be done.")
+      .def_readonly("held", &Plan::held, "list[Held].")
+      .def_property_readonly(
+          "warnings", [](const Plan& plan) { return to_list(plan.warnings); },
+          "list[Diagnostic]: right and yet worth a look.");
+  m.def(
+      "make_plan",
+      [](const py::dict& texts, const py::dict& observed, bool may_recreate, const std::string& deployment,
+         const std::string& image, const std::string& coredns_image, const std::string& link,
+         const std::vector<std::string>& without, const std::string& admission_version) {
+        const PlanOptions options{to_build_options(deployment, image, coredns_image, link, without, admission_version),
+                                  may_recreate};
+        const SourceFiles files{to_sources(texts), to_sources(observed), {}};
+        const WithoutGil no_gil;
+        const auto checked = check_files(files, {}, spec::KindSet::names).value();
+        const auto objects = load_cluster_objects(files.observed).value();
+        return make_plan(checked.set, checked.observed, objects, options).value();
+      },
+      py::arg("texts"), py::kw_only(), py::arg("observed") = py::dict(), py::arg("may_recreate") = false,
+      py::arg("deployment") = "one", py::arg("image") = "", py::arg("coredns_image") = "", py::arg("link") = "",
+      py::arg("without") = std::vector<std::string>{}, py::arg("admission_version") = "v1",
+      R"doc(Say what brings a cluster to what a set asks for. Nothing is sent.
+
+Args:
+    texts (dict[str, str]): one set, by the names that findings call them.
+    observed (dict[str, str]): objects as read from a cluster, in the same form: all that it has of the kinds that matter.
+    may_recreate (bool): make objects without state anew where a field can't be changed.
+    deployment (str): "one", "split" or "coredns-envoy".
+    image (str): of hcpnet; empty: "hcpnet:" and the version.
+    coredns_image (str): of CoreDNS; empty: a released one.
+    link (str): makes the network attachments too, such as "bridge:br-vlan7,vlan=7"; empty: they exist.
+    without (list[str]): kinds to leave out, as for manifest.render().
+    admission_version (str): of admissionregistration.k8s.io with MutatingAdmissionPolicy: "v1", "v1beta1", "v1alpha1".
+Returns:
+    Plan: actions in order, and what is held.
+Raises:
+    SpecError: the set is wrong, or can't be deployed so.
+    ValueError: no such deployment, link, kind or version.)doc");
+  m.def(
+      "make_guest_plan",
+      [](const py::dict& texts, const std::string& hosted_cluster, const py::dict& observed,
+         const py::dict& guest_observed, bool may_recreate, const std::string& coredns_image) {
+        PlanOptions options;
+        options.may_recreate = may_recreate;
+        if (!coredns_image.empty()) options.build.coredns_image = coredns_image;
+        const SourceFiles files{to_sources(texts), to_sources(observed), {}};
+        const std::vector<spec::SourceText> guest = to_sources(guest_observed);
+        const WithoutGil no_gil;
+        const auto checked = check_files(files, {}, spec::KindSet::names).value();
+        return make_guest_plan(checked.set, checked.observed, load_cluster_objects(files.observed).value(),
+                               load_cluster_objects(guest).value(), hosted_cluster, options)
+            .value();
+      },
+      py::arg("texts"), py::arg("hosted_cluster"), py::kw_only(), py::arg("observed") = py::dict(),
+      py::arg("guest_observed") = py::dict(), py::arg("may_recreate") = false, py::arg("coredns_image") = "",
+      R"doc(Say what makes names inside of a hosted cluster on a primary network lead to where they are served.
+
+Args:
+    texts (dict[str, str]): one set, by the names that findings call them; PrimaryUDN and HostedCluster among them.
+    hosted_cluster (str): "namespace/name".
+    observed (dict[str, str]): objects of the management cluster, in the same form.
+    guest_observed (dict[str, str]): objects of the hosted cluster.
+    may_recreate (bool): make objects without state anew where a field can't be changed.
+    coredns_image (str): of CoreDNS; empty: a released one.
+Returns:
+    Plan: actions in order, and what is held; complete when a later one is empty.
+Raises:
+    SpecError: the set is wrong, or no PrimaryUDN is for that hosted cluster.)doc");
+}
+
+}  // namespace hcpnet::python
