@@ -4,66 +4,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from api_server import ROOT, SHARED_CRDS, ApiServer
+from api_objects import ALLOCATED, Object, additions, applied, key_of
+from api_server import ApiServer
 from hcpnet_command import Hcpnet
-from test_render import FORMS, VLAN, Object, by_name, render
-
-CRDS = [
-    "hypershift.openshift.io_hostedclusters-Hypershift-Default.yaml",
-    "k8s.cni.cncf.io_multi-networkpolicies.yaml",
-    "k8s.cni.cncf.io_network-attachment-definitions.yaml",
-    "monitoring.coreos.com_servicemonitors.yaml",
-    "security.openshift.io_securitycontextconstraints.yaml",
-]
-# What the server gives out itself, or keeps beside what was asked for.
-ALLOCATED = {
-    "Service": {"clusterIP", "clusterIPs", "ipFamilies"},
-    "PersistentVolumeClaim": {"storageClassName"},
-}
-
-
-@pytest.fixture(scope="session")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    if not SHARED_CRDS.is_dir():
-        pytest.skip(f"no CRDs of {', '.join(CRDS)} beside this clone")
-    server = ApiServer(tmp_path_factory.mktemp("kube"))
-    try:
-        server.load_crds(*(SHARED_CRDS / name for name in CRDS))
-        for namespace in ("hcp", "hcp-blue", "hcp-red"):
-            assert server.kubectl("create", "namespace", namespace).returncode == 0
-        yield server
-    finally:
-        server.stop()
-
-
-def key_of(found: Object) -> tuple[str, str, str]:
-    return found["kind"], found["metadata"].get("namespace", ""), found["metadata"]["name"]
-
-
-def applied(api: ApiServer, objects: list[Object], *arguments: str) -> dict[tuple[str, str, str], Object]:
-    done = api.apply(yaml.safe_dump_all(objects), *arguments)
-    assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
-    return {key_of(o): o for o in (answer["items"] if answer["kind"] == "List" else [answer])}
-
-
-def additions(asked: object, live: object, path: str = "") -> Iterator[str]:
-    """Paths of what `live` has and `asked` has not."""
-    if isinstance(asked, dict) and isinstance(live, dict):
-        for key, value in live.items():
-            if key in asked:
-                yield from additions(asked[key], value, f"{path}/{key}")
-            else:
-                yield f"{path}/{key}"
-    elif isinstance(asked, list) and isinstance(live, list):
-        for index, (one, other) in enumerate(zip(asked, live, strict=False)):
-            yield from additions(one, other, f"{path}/{index}")
+from test_render import FORMS, VLAN, by_name, render
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -132,12 +81,6 @@ def test_the_server_refuses_what_is_broken(  # so a pass above means something
     at[pointer[-1]] = value
     done = api.apply(yaml.safe_dump(found), "--dry-run=server")
     assert done.returncode != 0
-
-
-@pytest.fixture(scope="session")
-def api_with_kinds(api: ApiServer) -> ApiServer:
-    api.load_crds(*sorted((ROOT / "deploy/crds").glob("*.yaml")))
-    return api
 
 
 def test_the_server_takes_our_kinds(api_with_kinds: ApiServer) -> None:

@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from api_objects import Object
+from api_server import ROOT
 from hcpnet_command import Hcpnet
-from test_render import FORMS, OBSERVED, VLAN, Object, by_name, render
+from test_render import FORMS, OBSERVED, VLAN, by_name, render
+
+CASES = ROOT / "tests/cpp/data/manifest/cases"
 
 
 @pytest.fixture(params=FORMS)
@@ -273,6 +277,7 @@ def test_idle_tunnels_are_not_cut_after_an_hour(hcpnet: Hcpnet) -> None:
 
 
 def test_case_hcp_16_accounts_agree(objects: list[Object]) -> None:
+    """Case HCP-16."""
     accounts = {(o["metadata"]["namespace"], o["metadata"]["name"]) for o in objects if o["kind"] == "ServiceAccount"}
     for deployment in deployments(objects):
         account = deployment["spec"]["template"]["spec"]["serviceAccountName"]
@@ -280,6 +285,28 @@ def test_case_hcp_16_accounts_agree(objects: list[Object]) -> None:
     for binding in (o for o in objects if o["kind"] == "RoleBinding"):
         for subject in binding["subjects"]:
             assert (subject["namespace"], subject["name"]) in accounts
+
+
+def test_case_hcp_16_no_component_has_more_than_it_needs(hcpnet: Hcpnet) -> None:
+    """Case HCP-16."""
+    data = yaml.safe_load((CASES / "HCP-16.yaml").read_text())
+    expected = data["expect"]
+    by_component = {
+        d["metadata"]["labels"]["app.kubernetes.io/component"]: d["spec"]["template"]["spec"]
+        for d in deployments(render(hcpnet, "--deployment", "split"))
+    }
+    for component in data["components"]:
+        pod = by_component[component["name"]]
+        assert pod["securityContext"]["seccompProfile"]["type"] == expected["seccompProfile"]
+        (container,) = pod["containers"]
+        security = container["securityContext"]
+        assert security["capabilities"]["drop"] == expected["drop"]
+        assert security["privileged"] is expected["privileged"]
+        added = set(security["capabilities"].get("add", []))
+        assert added <= set(component.get("add_at_most", component.get("add", [])))
+        assert added >= set(component.get("add_required", []))
+        ports = {f"{p['containerPort']}/{p['protocol']}" for p in container["ports"]}
+        assert ports >= set(component["ports"])
 
 
 def test_an_attachment_that_multus_would_refuse_is_told(hcpnet: Hcpnet, tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 import yaml
+from api_objects import Object
 from hcpnet_command import Hcpnet
 
 ROOT = Path(__file__).parents[2]
 VLAN = ROOT / "tests/cpp/data/manifest/two-clusters.yaml"
 OBSERVED = ROOT / "tests/cpp/data/manifest/two-clusters-observed.yaml"
 FORMS = ["one", "split", "coredns-envoy"]
-Object = dict[str, Any]
 Objects = dict[tuple[str, str], Any]
 
 
