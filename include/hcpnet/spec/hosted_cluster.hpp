@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-/// HyperShift's own kind, as far as the names of a hosted cluster follow from it, and what a primary network has to know
-/// of it. Source: openshift/hypershift api/hypershift/v1beta1. `hcpnet names`, `render` and `plan` read it; the other
-/// commands don't.
+/// HyperShift's own kind, as far as the names of a hosted cluster follow from it, and what a primary network has to
+/// know of it. Source: openshift/hypershift api/hypershift/v1beta1. `hcpnet names`, `render` and `plan` read it; the
+/// other commands don't.
 namespace hcpnet::spec {
 
 inline constexpr std::string_view kHypershiftApiVersion = "hypershift.openshift.io/v1beta1";
