@@ -66,7 +66,8 @@ tool_install() {
   work=$(mktemp -d "${target%/*}/build.XXXXXX")
   # Renamed into place when it is whole, so that an interrupted build leaves nothing that looks finished.
   if [[ -n $module ]]; then
-    (cd "$TOOLS_FOLDER/$module" && CGO_ENABLED=0 GOFLAGS='' "$go" build -mod=readonly -trimpath \
+    # Nobody measures these: without inlining and debug information they take a third less time to build.
+    (cd "$TOOLS_FOLDER/$module" && CGO_ENABLED=0 GOFLAGS='' "$go" build -mod=readonly -trimpath -gcflags='all=-l -dwarf=false' \
       -ldflags "$(version_flags "$version")" -o "$work/$name" "$package") >&2
   else
     GOBIN=$work CGO_ENABLED=0 "$go" install -trimpath -ldflags '-s -w' "$package@$version" >&2

@@ -158,7 +158,6 @@ up x --admin-tcp 192.0.2.1:80
 up x --map-port 53
 route api.example.com --port 6443 --observed x
 dns zone --endpoints x
-status --state-dir=
 """
 
 
@@ -167,6 +166,12 @@ def test_wrong_use_is_2(hcpnet: Hcpnet, line: str) -> None:
     done = hcpnet(*line.split())
     assert done.returncode == 2, done.stderr
     assert done.stderr
+
+
+def test_an_empty_state_directory_is_wrong_use(hcpnet: Hcpnet) -> None:
+    done = hcpnet("status", "--state-dir", "")
+    assert done.returncode == 2, done.stderr
+    assert "--state-dir" in done.stderr
 
 
 def test_an_unknown_command_is_named(hcpnet: Hcpnet) -> None:

@@ -3,12 +3,9 @@
 // SECONDS. In turn the process gets SIGKILL, or the power fails and what was not synced is thrown away, whole or in
 // part. Fails when an address is acknowledged to a second client while the first may still use it, when a client that
 // holds a lease is refused it or offered another address, or when an acknowledged lease is not in the file afterwards.
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
-#include <memory>
 #include <random>
 #include <string>
 #include <unordered_map>
@@ -219,17 +216,19 @@ dhcp::Config config() {
 void run(std::chrono::seconds seconds) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("leases.db");
-  std::mt19937 random(std::random_device{}());
+  const auto seed = std::random_device{}();
+  std::printf("seed %u\n", seed);
+  std::mt19937 random(seed);
   test::VolatileDisk disk;
   Ledger ledger;
   const auto end = Clock::now() + seconds;
   for (unsigned life = 0; Clock::now() < end && counts.problems == 0; ++life) {
-    const auto patience = std::chrono::milliseconds(500 + random() % 3500);
+    const auto lifetime = std::chrono::milliseconds(500 + random() % 3500);
     if (life % 2 == 0) {
       test::ServerProcess server(HCPNET_DHCP_TEST_SERVER, path, kPool.first.to_string() + "-" + kPool.last.to_string(),
                                  kLeaseTime);
       Churn churn(server.port(), ledger, random);
-      churn.run(Clock::now() + patience);
+      churn.run(Clock::now() + lifetime);
       server.kill();
       churn.drain();
       ++counts.killed;
@@ -237,7 +236,7 @@ void run(std::chrono::seconds seconds) {
       {
         test::ServerThread server(path, config());
         Churn churn(server.port(), ledger, random);
-        churn.run(Clock::now() + patience);
+        churn.run(Clock::now() + lifetime);
         disk.crash();
         churn.drain();
       }
