@@ -94,9 +94,11 @@ void add_format(Json& schema, Format format) {
     case Format::vrf_name:
       schema.update({{"minLength", 1}, {"maxLength", 15}});
       break;
+    case Format::ip_address:  // the longest form is an IPv4 address in an IPv6 one
+      schema.update({{"minLength", 1}, {"maxLength", 45}});
+      break;
     case Format::published_host:
     case Format::node_address:
-    case Format::ip_address:
     case Format::endpoint:
     case Format::file_name:
     case Format::target:
@@ -186,6 +188,13 @@ void add_infra_rules(Json& schema) {
              "an enabled component needs serverIP");
 }
 
+void add_family_rule(Json& layer, const std::string& list) {
+  const std::string name = "self." + list;
+  const std::string rule = "!has(" + name + ") || size(" + name + ") != 2 || cidr(" + name +
+                           "[0]).ip().family() != cidr(" + name + "[1]).ip().family()";
+  add_rule(layer, rule.c_str(), "of two networks one is IPv4 and one is IPv6");
+}
+
 /// The rules of k8s.ovn.org/v1 in the fields that are like its own, as far as they concern primary networks; and what a
 /// change can't carry out, because OVN-Kubernetes takes none.
 void add_layer2_rules(Json& layer2) {
@@ -195,12 +204,8 @@ void add_layer2_rules(Json& layer2) {
            "!has(self.ipam) || ((has(self.ipam.mode) || has(self.ipam.lifecycle)) && (!has(self.ipam.mode) || "
            "self.ipam.mode == 'Enabled'))",
            "ipam has mode Enabled, lifecycle or both");
-  for (const char* list : {"subnets", "joinSubnets"}) {
-    const std::string name = std::string("self.") + list;
-    const std::string present = std::string("!has(") + name + ") || size(" + name + ") != 2 || ";
-    const std::string families = present + "cidr(" + name + "[0]).ip().family() != cidr(" + name + "[1]).ip().family()";
-    add_rule(layer2, families.c_str(), "of two networks one is IPv4 and one is IPv6");
-  }
+  add_family_rule(layer2, "subnets");
+  add_family_rule(layer2, "joinSubnets");
   add_rule(layer2, "!has(self.mtu) || self.mtu >= 1280 || !self.subnets.exists(s, cidr(s).ip().family() == 6)",
            "IPv6 needs an MTU of 1280 at least");
   add_rule(layer2, "!has(self.defaultGatewayIPs) || size(self.defaultGatewayIPs) == size(self.subnets)",
@@ -243,6 +248,16 @@ void add_layer3_rules(Json& layer3) {
            "has(self.joinSubnets) == has(oldSelf.joinSubnets) && (!has(self.joinSubnets) || self.joinSubnets == "
            "oldSelf.joinSubnets)",
            "joinSubnets can't be changed");
+  add_family_rule(layer3, "joinSubnets");
+  add_rule(layer3, "!has(self.mtu) || self.mtu >= 1280 || !self.subnets.exists(s, cidr(s.cidr).ip().family() == 6)",
+           "IPv6 needs an MTU of 1280 at least");
+  add_rule(layer3, "self.subnets.all(a, self.subnets.exists_one(b, b.cidr == a.cidr))", "a subnet is there once");
+  add_rule(layer3, "!self.subnets.exists(a, self.subnets.exists(b, a != b && cidr(a.cidr).containsCIDR(b.cidr)))",
+           "subnets don't overlap");
+  add_rule(layer3,
+           "self.subnets.all(a, self.subnets.all(b, cidr(a.cidr).ip().family() != cidr(b.cidr).ip().family() || "
+           "(has(a.hostSubnet) == has(b.hostSubnet) && (!has(a.hostSubnet) || a.hostSubnet == b.hostSubnet))))",
+           "subnets of one family have one hostSubnet");
   Json& subnet = layer3["properties"]["subnets"]["items"];
   add_rule(subnet,
            "!has(self.hostSubnet) || (self.hostSubnet > cidr(self.cidr).prefixLength() && "
@@ -260,6 +275,14 @@ void add_udn_rules(Json& schema) {
            "EVPN has no uplinks");
   add_rule(spec, "!has(self.hostedClusterRef) || !has(self.virtualMachines) || size(self.virtualMachines) == 0",
            "the machines of a hosted cluster come from its NodePools");
+  add_rule(spec,
+           "!has(self.services) || size(self.services) == 0 || (has(self.virtualMachines) && "
+           "size(self.virtualMachines) > 0)",
+           "services lead to virtualMachines");
+  Json& service = at(schema, {"spec", "services"})["items"];
+  add_rule(service, "self.type != 'ClusterIP' || !self.ports.exists(p, has(p.nodePort))",
+           "a Service of the type ClusterIP has no node ports");
+  add_rule(service, "self.name.matches('^[a-z]')", "the name of a Service begins with a letter");
   add_rule(spec, "self.scope == oldSelf.scope", "scope can't be changed");
   Json& network = at(schema, {"spec", "network"});
   add_rule(network, "self.topology == oldSelf.topology", "topology can't be changed");

@@ -44,6 +44,7 @@ class UdnBuilder {
   void check_attachments(const std::string& list, const std::vector<std::string>& references);
 
   void add_machines();
+  void add_services();
 
   const spec::ValidPrimaryUdn& udn_;
   const spec::ValidSet& set_;

@@ -88,6 +88,7 @@ void UdnBuilder::build() {
   check_addresses_are_kept();
   if (udn_.spec.hosted_cluster) add_hosted_cluster();
   add_machines();
+  add_services();
 }
 
 void UdnBuilder::complain(Severity severity, const std::string& pointer, const char* code, const std::string& message) {

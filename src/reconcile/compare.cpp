@@ -14,6 +14,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kMaxToldFields = 3;  ///< in a reason
+/// A server-side apply merges it by `uid`, so owners that somebody else has added stay.
+constexpr std::string_view kOwners = "/metadata/ownerReferences";
 
 enum class Recreate : std::uint8_t { always, on_request, never };
 /// Fields that the API server, or the CRD's own rules, never change.
@@ -79,9 +81,10 @@ class Comparison {
   }
 
   void compare_lists(const Json& desired, const Json& observed, const std::string& pointer) {
-    if (!is_whole_ && have_names(desired) && have_names(observed)) {
+    const char* key = pointer == kOwners ? "uid" : "name";
+    if ((!is_whole_ || pointer == kOwners) && have_key(desired, key) && have_key(observed, key)) {
       for (const Json& item : desired) {
-        const auto same = std::ranges::find_if(observed, [&](const Json& o) { return o["name"] == item["name"]; });
+        const auto same = std::ranges::find_if(observed, [&](const Json& o) { return o[key] == item[key]; });
         if (same == observed.end())
           fields.push_back(pointer);
         else
@@ -94,8 +97,8 @@ class Comparison {
     }
   }
 
-  static bool have_names(const Json& list) {
-    return std::ranges::all_of(list, [](const Json& item) { return item.is_object() && item.contains("name"); });
+  static bool have_key(const Json& list, const char* key) {
+    return std::ranges::all_of(list, [&](const Json& item) { return item.is_object() && item.contains(key); });
   }
 
   bool is_whole_;
@@ -124,11 +127,16 @@ std::string told(const std::vector<std::string>& fields) {
 
 Step compare(const Json& desired, const Json* observed, bool may_recreate) {
   Step step;
+  const bool is_whole = word_of(desired, "labels", "app.kubernetes.io/managed-by") == "hcpnet";
   if (observed == nullptr) {
-    step.actions.push_back({ActionKind::create, desired, {}, "it is not there"});
+    if (is_whole)
+      step.actions.push_back({ActionKind::create, desired, {}, "it is not there"});
+    else
+      step.held.push_back({identity(desired), "NotFound", "",
+                           "it is not there, and a part of it does not make it: plan again once somebody has made it"});
     return step;
   }
-  Comparison comparison(word_of(desired, "labels", "app.kubernetes.io/managed-by") == "hcpnet");
+  Comparison comparison(is_whole);
   Json content = desired;
   content.erase("apiVersion");
   comparison.compare(content, *observed, "");

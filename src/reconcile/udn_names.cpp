@@ -93,7 +93,7 @@ class NamePlanner {
     for (const auto& [name, unused] : server.names) zones.push_back(name.starts_with("*.") ? name.substr(2) : name);
     Json upstreams = Json::array();
     for (const IpAddress& address : addresses) upstreams.push_back(Endpoint{address, 53}.to_string());
-    add_forwarding({{"name", server.namespace_ + '-' + server.name},
+    add_forwarding({{"name", entry_name(server)},
                     {"zones", std::move(zones)},
                     {"forwardPlugin", {{"upstreams", std::move(upstreams)}, {"policy", "Random"}}}});
   }
@@ -104,6 +104,11 @@ class NamePlanner {
     if (deployment == nullptr) return false;
     const Json& available = json_at(*deployment, "/status/availableReplicas");
     return available.is_number_integer() && available.get<std::int64_t>() > 0;
+  }
+
+  /// Such a name has 15 characters at most (RFC 6335 section 5.1), and each server of a cluster needs its own.
+  static std::string entry_name(const manifest::ZoneServer& server) {
+    return "hcpnet-" + manifest::sha256_hex(server.namespace_ + '/' + server.name).substr(0, manifest::kNameHashDigits);
   }
 
   /// dns.operator.openshift.io belongs to whoever runs the cluster, and its list of servers has no keys to merge by:
@@ -117,6 +122,9 @@ class NamePlanner {
     const Json& servers = json_at(*dns, "/spec/servers");
     Json patch = Json::array();
     if (!servers.is_array()) {
+      // What is not there can't be tested, but that nothing has changed can.
+      if (const std::string version = string_at(*dns, "/metadata/resourceVersion"); !version.empty())
+        patch.push_back({{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", version}});
       if (json_at(*dns, "/spec").is_null())
         patch.push_back({{"op", "add"}, {"path", "/spec"}, {"value", Json::object()}});
       patch.push_back({{"op", "add"}, {"path", "/spec/servers"}, {"value", Json::array({std::move(entry)})}});

@@ -190,12 +190,14 @@ class SlicePlanner {
     for (const Member& machine : machines()) add_slices(service, machine, SliceReader::ovn, reason);
   }
 
-  /// A later OVN-Kubernetes mirrors such slices itself.
+  /// A later OVN-Kubernetes mirrors such slices itself; an earlier one made mirrors whose endpoints have no addresses.
   bool is_mirrored(const Json& service) const {
     return std::ranges::any_of(objects_.all("discovery.k8s.io", "EndpointSlice", namespace_), [&](const Json* slice) {
       return word_of(*slice, "labels", kOvnServiceName) == name_of(service) &&
              word_of(*slice, "annotations", kOvnNetwork) == udn_.network &&
-             word_of(*slice, "labels", kManagedBy) != manifest::kSliceManager && !json_at(*slice, "/endpoints").empty();
+             word_of(*slice, "labels", kManagedBy) != manifest::kSliceManager &&
+             std::ranges::any_of(json_at(*slice, "/endpoints"),
+                                 [](const Json& endpoint) { return !json_at(endpoint, "/addresses").empty(); });
     });
   }
 
@@ -245,7 +247,7 @@ class SlicePlanner {
 
   void add_slices(const Json& service, const Member& member, SliceReader reader, const std::string& reason) {
     const std::vector<SlicePort> ports = ports_of(service, member.pod);
-    if (ports.empty() || ports.size() != json_at(service, "/spec/ports").size())
+    if (ports.size() != json_at(service, "/spec/ports").size())  // a headless Service may have none
       return warn("port-unknown",
                   "a targetPort of Service " + namespace_ + '/' + name_of(service) + " is no port of " + member.name);
     if (member.addresses.v4) add_slice(service, member, *member.addresses.v4, ports, reader, reason);

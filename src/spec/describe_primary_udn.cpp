@@ -17,17 +17,19 @@ constexpr std::array<std::string_view, 1> kLifecycles{"Persistent"};
 constexpr Names2 kTransports{"NoOverlay", "EVPN"};
 constexpr Names2 kRoutings{"Managed", "Unmanaged"};
 constexpr Names2 kClaims{"KubeVirt", "Hcpnet"};
+constexpr Names2 kUdnProtocols{"TCP", "UDP"};
 constexpr std::array<std::string_view, 3> kBindings{"L2Bridge", "Passt", "PasstPlugin"};
+constexpr std::array<std::string_view, 3> kServiceTypes{"ClusterIP", "NodePort", "LoadBalancer"};
 
-void mtu(Fields& f, std::optional<std::int32_t>& value) {
+void number(Fields& f, std::string_view name, Interval interval, std::optional<std::int32_t>& value) {
   std::optional<std::int64_t> slot = value;
-  f.number("mtu", Need::optional, kUdnMtu, slot);
+  f.number(name, Need::optional, interval, slot);
   if (slot) value = static_cast<std::int32_t>(*slot);
 }
 
 void describe_layer2(Fields& f, UdnLayer2& layer2) {
   f.choice("role", Need::optional, kRoles, layer2.role);
-  mtu(f, layer2.mtu);
+  number(f, "mtu", kUdnMtu, layer2.mtu);
   f.texts("subnets", {Need::required, 1, 2}, Format::cidr, layer2.subnets);
   f.texts("reservedSubnets", {Need::optional, 1, 25}, Format::cidr, layer2.reserved_subnets);
   f.texts("infrastructureSubnets", {Need::optional, 1, 4}, Format::cidr, layer2.infrastructure_subnets);
@@ -41,12 +43,10 @@ void describe_layer2(Fields& f, UdnLayer2& layer2) {
 
 void describe_layer3(Fields& f, UdnLayer3& layer3) {
   f.choice("role", Need::optional, kRoles, layer3.role);
-  mtu(f, layer3.mtu);
+  number(f, "mtu", kUdnMtu, layer3.mtu);
   f.objects("subnets", {Need::required, 1, kMaxLayer3Subnets}, layer3.subnets, [](Fields& g, UdnLayer3Subnet& subnet) {
     g.text("cidr", Need::required, Format::cidr, subnet.cidr);
-    std::optional<std::int64_t> slot = subnet.host_subnet;
-    g.number("hostSubnet", Need::optional, kHostSubnet, slot);
-    if (slot) subnet.host_subnet = static_cast<std::int32_t>(*slot);
+    number(g, "hostSubnet", kHostSubnet, subnet.host_subnet);
   });
   f.texts("joinSubnets", {Need::optional, 1, 2}, Format::cidr, layer3.join_subnets);
 }
@@ -121,6 +121,19 @@ void describe_machine(Fields& f, UdnVirtualMachine& machine) {
           machine.additional_networks);
 }
 
+void describe_service(Fields& f, UdnService& service) {
+  f.text("name", Need::required, Format::label, service.name);
+  f.choice("type", Need::optional, kServiceTypes, service.type);
+  f.texts("machines", {Need::optional, 0, kMaxUdnMachines}, Format::object_name, service.machines);
+  f.objects("ports", {Need::required, 1, kMaxUdnServicePorts}, service.ports, [](Fields& g, UdnServicePort& port) {
+    g.text("name", Need::required, Format::label, port.name);
+    g.integer("port", Need::required, kPort, port.port);
+    number(g, "targetPort", kPort, port.target_port);
+    number(g, "nodePort", kPort, port.node_port);
+    g.choice("protocol", Need::optional, kUdnProtocols, port.protocol);
+  });
+}
+
 void describe_spec(Fields& f, PrimaryUDN& udn) {
   f.choice("scope", Need::optional, kScopes, udn.scope);
   f.text("networkName", Format::object_name, udn.network_name);
@@ -134,6 +147,7 @@ void describe_spec(Fields& f, PrimaryUDN& udn) {
   f.choice("binding", Need::optional, kBindings, udn.binding);
   f.choice("claims", Need::optional, kClaims, udn.claims);
   f.objects("virtualMachines", {Need::optional, 0, kMaxUdnMachines}, udn.virtual_machines, describe_machine);
+  f.objects("services", {Need::optional, 0, kMaxUdnServices}, udn.services, describe_service);
 }
 
 }  // namespace

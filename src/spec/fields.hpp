@@ -164,6 +164,8 @@ inline constexpr std::size_t kMaxLayer3Subnets = 400;
 inline constexpr std::size_t kMaxUdnNetworks = 32;
 inline constexpr std::size_t kMaxUdnNamespaces = 64;
 inline constexpr std::size_t kMaxUdnMachines = 1000;
+inline constexpr std::size_t kMaxUdnServices = 100;
+inline constexpr std::size_t kMaxUdnServicePorts = 64;
 inline constexpr std::size_t kMaxNodePools = 100;
 inline constexpr std::size_t kMaxVmNetworks = 20;  ///< as HyperShift takes them
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <hcpnet/spec/primary_udn.hpp>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -21,5 +22,15 @@ struct UdnPlan {
 };
 /// `/spec/virtualMachines`
 void check_udn_machines(Subject& subject, const PrimaryUDN& udn, const UdnPlan& plan);
+/// `/spec/services`
+void check_udn_services(Subject& subject, const PrimaryUDN& udn);
+
+/// Of two that have the same `key` the later one is an error; `message` ends before the place of the earlier one.
+template <class Key>
+void claim_once(Subject& subject, std::map<Key, std::string>& owners, const Key& key, const std::string& pointer,
+                const char* message, std::string_view code) {
+  const auto [first, is_new] = owners.emplace(key, pointer);
+  if (!is_new) subject.error(code, pointer, std::string(message) + subject.where(first->second));
+}
 
 }  // namespace hcpnet::spec

@@ -49,6 +49,7 @@ class UdnRules {
     check_advertisements();
     check_hosted_cluster();
     check_udn_machines(subject_, udn_, plan_);
+    check_udn_services(subject_, udn_);
   }
 
  private:
@@ -396,9 +397,10 @@ const HostedCluster* find_cluster(const PrimaryUDN& udn, const std::vector<Exami
   return nullptr;
 }
 
-/// A namespace has one primary network, and a ClusterUserDefinedNetwork has its name in the whole cluster.
+/// A namespace has one primary network; a ClusterUserDefinedNetwork has its name, and each of its VNIs, in the whole
+/// cluster.
 void check_against_each_other(std::vector<Examined<PrimaryUDN>>& udns) {
-  std::map<std::string, const Examined<PrimaryUDN>*> namespaces, cluster_scoped;
+  std::map<std::string, const Examined<PrimaryUDN>*> namespaces, cluster_scoped, vnis;
   const auto claim = [](auto& owners, const std::string& name, Examined<PrimaryUDN>& udn, const std::string& pointer,
                         const std::string& what) {
     const auto [first, is_new] = owners.emplace(name, &udn);
@@ -420,6 +422,10 @@ void check_against_each_other(std::vector<Examined<PrimaryUDN>>& udns) {
     if (value.scope == PrimaryUDN::Scope::cluster)
       claim(cluster_scoped, value.network_name.value_or(value.metadata.name), udn,
             value.network_name ? "/spec/networkName" : "/metadata/name", "the name of ClusterUserDefinedNetwork ");
+    if (!value.evpn) continue;
+    for (const auto& [part, pointer] : {std::pair{&value.evpn->mac_vrf, "/evpn/macVRF/vni"},
+                                        std::pair{&value.evpn->ip_vrf, "/evpn/ipVRF/vni"}})
+      if (*part) claim(vnis, std::to_string((*part)->vni), udn, kNetwork + pointer, "VNI ");
   }
 }
 

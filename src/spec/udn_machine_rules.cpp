@@ -37,19 +37,14 @@ class MachineRules {
     return udn_.layer2 && udn_.layer2->ipam && udn_.layer2->ipam->lifecycle.has_value();
   }
 
-  template <class Key>
-  void claim(std::map<Key, std::string>& owners, const Key& key, const std::string& pointer, const char* message,
-             std::string_view code) {
-    const auto [first, is_new] = owners.emplace(key, pointer);
-    if (!is_new) subject_.error(code, pointer, std::string(message) + subject_.where(first->second));
-  }
-
   void check(const UdnVirtualMachine& machine) {
     if (subject_.is_good(item_ + "/name"))
-      claim(names_, machine.name, item_ + "/name", "a machine of this name stands earlier, at ", code::duplicate_name);
+      claim_once(subject_, names_, machine.name, item_ + "/name", "a machine of this name stands earlier, at ",
+                 code::duplicate_name);
     if (machine.mac_address && subject_.is_good(item_ + "/macAddress"))
       if (const auto mac = parse_mac_address(*machine.mac_address))
-        claim(macs_, *mac, item_ + "/macAddress", "another machine has this MAC address, at ", code::addresses_collide);
+        claim_once(subject_, macs_, *mac, item_ + "/macAddress", "another machine has this MAC address, at ",
+                   code::addresses_collide);
     const std::string list = item_ + "/addresses";
     if (machine.addresses.empty() || !subject_.is_good(list)) return;
     if (udn_.topology != UdnTopology::layer2)
@@ -93,7 +88,8 @@ class MachineRules {
                             address.to_string() + " is the first or last address of " + subnet->to_string());
     if (const std::string owner = owner_of(*subnet, address); !owner.empty())
       return subject_.error(code::addresses_collide, pointer, address.to_string() + " belongs to " + owner);
-    claim(addresses_, address, pointer, "another machine asks for this address, at ", code::addresses_collide);
+    claim_once(subject_, addresses_, address, pointer, "another machine asks for this address, at ",
+               code::addresses_collide);
   }
 
   /// Without infrastructure subnets the gateway has the first address and the nodes' management ports the second

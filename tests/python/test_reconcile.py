@@ -29,13 +29,17 @@ spec:
 def test_plans_until_everything_is_there() -> None:
     plan = make_plan({"udn.yaml": UDN})
     assert isinstance(plan, Plan)
-    assert [a.kind for a in plan.actions] == ["create"] * 3
-    assert [a.object["kind"] for a in plan.actions] == ["Namespace", "UserDefinedNetwork", "VirtualMachine"]
+    assert [a.kind for a in plan.actions] == ["create"] * 2
+    assert [a.object["kind"] for a in plan.actions] == ["Namespace", "UserDefinedNetwork"]
     assert plan.actions[0].patch is None
     assert plan.actions[0].reason
-    assert [a.object for a in plan.actions] == render({"udn.yaml": UDN})
-    observed = {"observed.json": json.dumps({"kind": "List", "items": [a.object for a in plan.actions]})}
-    assert make_plan({"udn.yaml": UDN}, observed=observed).actions == []
+    objects = render({"udn.yaml": UDN})
+    assert [a.object for a in plan.actions] == objects[:2]
+    (held,) = plan.held
+    assert (held.object["kind"], held.reason, held.field) == ("VirtualMachine", "NotFound", "")
+    observed = {"observed.json": json.dumps({"kind": "List", "items": objects})}
+    again = make_plan({"udn.yaml": UDN}, observed=observed)
+    assert (again.actions, again.held) == ([], [])
 
 
 def test_holds_what_cannot_be_changed() -> None:
@@ -43,7 +47,7 @@ def test_holds_what_cannot_be_changed() -> None:
     udn["spec"]["layer2"]["subnets"] = ["10.151.0.0/16"]
     observed = {"observed.json": json.dumps({"kind": "List", "items": [ns, udn]})}
     plan = make_plan({"udn.yaml": UDN}, observed=observed, may_recreate=True)
-    (held,) = plan.held
+    (held, _) = plan.held
     assert (held.reason, held.field) == ("ImmutableField", "/spec/layer2/subnets/0")
     assert held.object["metadata"] == {"name": "blue", "namespace": "vms"}
     assert held.message

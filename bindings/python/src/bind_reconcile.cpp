@@ -40,8 +40,8 @@ void bind_reconcile(py::module_& parent) {
   py::class_<Held>(m, "Held", "Something that is not done.")
       .def_property_readonly(
           "object", [](const Held& held) { return to_python(held.object); }, "dict[str, object]: what identifies it.")
-      .def_readonly("reason", &Held::reason, "str: as in a condition: \"ImmutableField\".")
-      .def_readonly("field", &Held::field, "str: JSON pointer.")
+      .def_readonly("reason", &Held::reason, "str: as in a condition: \"ImmutableField\", \"NotFound\".")
+      .def_readonly("field", &Held::field, "str: JSON pointer; empty: the whole object.")
       .def_readonly("message", &Held::message, "str.");
   py::class_<Plan>(m, "Plan", "Everything that has to be done.")
       .def_readonly("actions", &Plan::actions, "list[Action]: in the order in which they can be done.")

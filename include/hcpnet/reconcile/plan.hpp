@@ -31,8 +31,8 @@ struct Action {
 /// What is not done, and why.
 struct Held {
   nlohmann::json object;  ///< apiVersion, kind, name and namespace
-  std::string reason;     ///< in the form of a condition: "ImmutableField"
-  std::string field;      ///< JSON pointer
+  std::string reason;     ///< in the form of a condition: "ImmutableField", "NotFound"
+  std::string field;      ///< JSON pointer; empty: the whole object
   std::string message;
 };
 
@@ -45,8 +45,9 @@ struct Plan {
 
 /// What brings one observed object to `desired`; nothing when it is there already. An object is there when it has every
 /// field of `desired` with its value: what the API server or somebody else has added doesn't count. Lists are compared
-/// whole, except those of an object without the label app.kubernetes.io/managed-by: hcpnet, of which `desired` is a
-/// part, where items belong together by their names.
+/// whole, except owners, which others may add, and the lists of an object without the label
+/// app.kubernetes.io/managed-by: hcpnet, of which `desired` is a part, where items belong together by their names. Such
+/// an object is never made from its part: while it is not there, it is held ("NotFound").
 ///
 /// A field that the API server never changes makes the object anew: always a roleRef, which binds the same at once;
 /// with `may_recreate` a Deployment, a Service or an EndpointSlice. Else, and for everything that holds state or makes

@@ -111,6 +111,22 @@ struct UdnVirtualMachine {
   std::vector<std::string> additional_networks;  ///< "name" or "namespace/name"
 };
 
+enum class UdnServiceType : std::uint8_t { cluster_ip, node_port, load_balancer };
+struct UdnServicePort {
+  std::string name;
+  std::int32_t port = 0;
+  std::optional<std::int32_t> target_port;  ///< in the machine; absent: the same
+  std::optional<std::int32_t> node_port;    ///< absent: the API server chooses
+  Protocol protocol = Protocol::tcp;
+};
+/// A way to the machines: from other networks too, but for the type ClusterIP.
+struct UdnService {
+  std::string name;
+  UdnServiceType type = UdnServiceType::cluster_ip;
+  std::vector<std::string> machines;  ///< names; empty: every machine
+  std::vector<UdnServicePort> ports;
+};
+
 struct PrimaryUDN {
   enum class Scope : std::uint8_t { namespaced, cluster };  ///< UserDefinedNetwork, ClusterUserDefinedNetwork
   ObjectMeta metadata;
@@ -131,6 +147,7 @@ struct PrimaryUDN {
   UdnBinding binding = UdnBinding::l2bridge;
   UdnClaims claims = UdnClaims::kubevirt;
   std::vector<UdnVirtualMachine> virtual_machines;
+  std::vector<UdnService> services;
 };
 
 }  // namespace hcpnet::spec

@@ -6,6 +6,7 @@
 #include <hcpnet/manifest/build.hpp>
 #include <hcpnet/manifest/udn.hpp>
 #include <hcpnet/text/yaml_writer.hpp>
+#include <map>
 
 #include "support/files.hpp"
 
@@ -286,10 +287,38 @@ TEST(Udn, MachinesAskForAddressesAsTheirClusterTakesThem) {
       << "ipam-extensions refuse a pod that has it already";
   EXPECT_EQ(asking["spec"]["domain"]["devices"]["interfaces"],
             Json::parse(R"([{"name": "default", "binding": {"name": "l2bridge"}, "macAddress": "02:00:00:00:00:0a"},
-                            {"name": "vms-storage", "bridge": {}}])"));
-  EXPECT_EQ(asking["spec"]["networks"], Json::parse(R"([{"name": "default", "pod": {}},
-                                                        {"name": "vms-storage", "multus": {"networkName": "vms/storage"}}])"));
-  EXPECT_FALSE(machines[2]["spec"]["template"].contains("metadata")) << "who asks for nothing";
+                            {"name": "iface1_vms-storage", "bridge": {}}])"));
+  EXPECT_EQ(asking["spec"]["networks"],
+            Json::parse(R"([{"name": "default", "pod": {}},
+                            {"name": "iface1_vms-storage", "multus": {"networkName": "vms/storage"}}])"));
+  EXPECT_FALSE(machines[2]["spec"]["template"]["metadata"].contains("annotations")) << "who asks for nothing";
+}
+
+// A Service has to select pods, here the machines' launchers: OVN-Kubernetes mirrors the slices of such a Service alone.
+TEST(Udn, ServicesSelectTheMachinesThatTheyName) {
+  const Built built = build_file("machines.yaml");
+  std::map<std::string, Json> services;
+  for (const Json& service : all(built, "Service")) services[service["metadata"]["name"].get<std::string>()] = service;
+  ASSERT_EQ(services.size(), 3U);
+  const auto machines = all(built, "VirtualMachine");  // lab/w0, vms/w0, vms/w1
+  const auto leads_to = [&](const char* name, const Json& machine) {
+    const Json selector = services[name]["spec"]["selector"], labels = machine["spec"]["template"]["metadata"]["labels"];
+    EXPECT_EQ(selector.size(), 1U);
+    return machine["metadata"]["namespace"] == services[name]["metadata"]["namespace"] &&
+           labels.contains(selector.begin().key()) && labels[selector.begin().key()] == selector.begin().value();
+  };
+  EXPECT_TRUE(leads_to("web", machines[1]));
+  EXPECT_FALSE(leads_to("web", machines[2])) << "it names w0 alone";
+  EXPECT_TRUE(leads_to("ssh", machines[1]) && leads_to("ssh", machines[2])) << "it names none, so it leads to all";
+  EXPECT_TRUE(leads_to("dns", machines[0]));
+  EXPECT_EQ(services["web"]["spec"]["type"], "LoadBalancer");
+  EXPECT_EQ(services["web"]["spec"]["ports"],
+            Json::parse(R"([{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 8443}])"));
+  EXPECT_EQ(services["web"]["spec"]["ipFamilies"], Json::array({"IPv4"})) << "as the network has them";
+  EXPECT_EQ(services["ssh"]["spec"]["ports"][0]["nodePort"], 30022);
+  EXPECT_EQ(services["dns"]["spec"]["type"], "ClusterIP");
+  EXPECT_EQ(services["dns"]["spec"]["ports"][0]["protocol"], "UDP");
+  EXPECT_EQ(services["dns"]["spec"]["ipFamilyPolicy"], "PreferDualStack");
 }
 
 TEST(Udn, SaysWhereAddressesAreNotKeptAndAttachmentsNotSeen) {

@@ -58,6 +58,29 @@ TEST(Compare, ComparesListsWholeInObjectsOfOurs) {
   EXPECT_THAT(actions(compare(desired, &observed)), ElementsAre("update"));
 }
 
+/// A part of it does not make it.
+TEST(Compare, HoldsPartsOfWhatIsNotThere) {
+  const Json desired = Json::parse(R"({"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine",
+    "metadata": {"name": "w0", "namespace": "lab"}, "spec": {"template": {}}})");
+  const Step step = compare(desired, nullptr, true);
+  EXPECT_THAT(actions(step), IsEmpty());
+  ASSERT_EQ(step.held.size(), 1U);
+  EXPECT_EQ(step.held[0].reason, "NotFound");
+  EXPECT_EQ(step.held[0].object["metadata"], desired["metadata"]);
+}
+
+/// A server-side apply leaves owners that somebody else has added: an update would be planned for ever.
+TEST(Compare, LeavesOtherOwners) {
+  const auto owned_by = [](std::vector<const char*> uids) {
+    Json object = ours("ConfigMap", Json::object());
+    for (const char* uid : uids) object["metadata"]["ownerReferences"].push_back({{"uid", uid}, {"controller", true}});
+    return object;
+  };
+  const Json observed = owned_by({"other", "one"});
+  EXPECT_THAT(actions(compare(owned_by({"one"}), &observed)), IsEmpty());
+  EXPECT_THAT(actions(compare(owned_by({"two"}), &observed)), ElementsAre("update"));
+}
+
 /// An object of somebody else is asked for in parts.
 TEST(Compare, FindsPartsOfOthersByTheirNames) {
   const Json desired = Json::parse(R"({"apiVersion": "apps/v1", "kind": "Deployment",

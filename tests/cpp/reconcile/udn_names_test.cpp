@@ -126,6 +126,7 @@ status: {availableReplicas: 1}
   const Json servers = text::apply_json_patch(before, dns->patch).value()["spec"]["servers"];
   ASSERT_EQ(servers.size(), 2U);
   EXPECT_EQ(servers[0]["name"], "theirs");
+  EXPECT_LE(servers[1]["name"].get<std::string>().size(), 15U) << "RFC 6335 section 5.1";
   EXPECT_EQ(servers[1]["zones"],
             Json::parse(R"(["apps.blue.example.com", "oauth-clusters-blue.apps.mgmt.example.com"])"));
   EXPECT_EQ(servers[1]["forwardPlugin"]["upstreams"], Json::array({"172.31.5.5:53"}));
@@ -137,6 +138,31 @@ status: {availableReplicas: 1}
   ASSERT_NE(find(changed, "DNS", "default"), nullptr);
   EXPECT_EQ(find(changed, "DNS", "default")->patch[0]["op"], "test");
   EXPECT_EQ(find(changed, "DNS", "default")->patch[1]["path"], "/spec/servers/0");
+}
+
+/// Where there is no list yet, one that somebody has made meanwhile is not overwritten.
+TEST(UdnNames, DnsWithoutAListIsChangedAsItWasSeen) {
+  State state;
+  state.guest = replaced(state.guest, "metadata: {name: default}\nspec: {servers: [{name: theirs, zones: [corp.example]}]}",
+                         "metadata: {name: default, resourceVersion: \"7\"}\nspec: {logLevel: Normal}");
+  state.guest += R"(---
+apiVersion: v1
+kind: Service
+metadata: {name: names, namespace: hcpnet-names}
+spec: {clusterIP: 172.31.5.5}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: names, namespace: hcpnet-names}
+status: {availableReplicas: 1}
+)";
+  const Plan plan = guest_plan(state);
+  const Action* dns = find(plan, "DNS", "default");
+  ASSERT_NE(dns, nullptr);
+  Json seen = Json::parse(R"({"metadata": {"resourceVersion": "7"}, "spec": {"logLevel": "Normal"}})");
+  EXPECT_EQ(text::apply_json_patch(seen, dns->patch).value()["spec"]["servers"].size(), 1U);
+  seen["metadata"]["resourceVersion"] = "8";
+  EXPECT_FALSE(text::apply_json_patch(seen, dns->patch));
 }
 
 TEST(UdnNames, IgnitionIsFoundByTheHostOfItsRoute) {

@@ -146,6 +146,14 @@ TEST(UdnPlan, NamesOfOtherServicesFollowReadiness) {
   EXPECT_FALSE(json["endpoints"][0].contains("hostname")) << "it is a name of another Service";
 }
 
+TEST(UdnPlan, NamesOfServicesWithoutPorts) {
+  std::string portless = kDiscovery;
+  portless.erase(portless.find("  ports:"));
+  const Plan made = plan(portless + etcd(0, true));
+  EXPECT_EQ(slice(made, "etcd-discovery-etcd-0-dns-ipv4")["ports"], Json::array());
+  EXPECT_THAT(made.warnings.to_string(), testing::Not(HasSubstr("port-unknown")));
+}
+
 TEST(UdnPlan, TakesTheNameFromSlicesOfTheDefaultNetwork) {
   const std::string others = R"(---
 apiVersion: discovery.k8s.io/v1
@@ -207,10 +215,11 @@ TEST(UdnPlan, FollowsAMigrationToTheOtherPod) {
 
 // OPR-01, its plan part: after convergence there is nothing to write.
 TEST(UdnPlan, Opr01IsEmptyOnceEverythingIsThere) {
-  const std::string state = kDiscovery + kPassthrough + etcd(0, true) +
-                            pod("virt-launcher-w0-a", "kubevirt.io: virt-launcher, vm.kubevirt.io/name: w0", 20, true);
-  const Plan first = plan(state);
-  std::string after = state;
+  std::string after = kDiscovery + kPassthrough + etcd(0, true) +
+                      pod("virt-launcher-w0-a", "kubevirt.io: virt-launcher, vm.kubevirt.io/name: w0", 20, true) +
+                      "---\napiVersion: hypershift.openshift.io/v1beta1\nkind: HostedCluster\nmetadata: {name: hcp1, "
+                      "namespace: clusters}\n";
+  const Plan first = plan(after);
   for (const Action& action : first.actions) after += "---\n" + action.object.dump() + '\n';
   const Plan second = plan(after);
   EXPECT_TRUE(second.is_empty()) << to_json(second).dump(1);
@@ -257,8 +266,9 @@ TEST(UdnPlan, SaysWhatItCannotTell) {
   std::string broken = etcd(0, true);
   broken.replace(broken.find("\"role\":\"primary\""), 16, "\"role\":\"secondary\"");
   const Plan made = plan(kDiscovery + broken);
-  ASSERT_EQ(made.warnings.size(), 1U);
-  EXPECT_THAT(made.warnings.to_string(), HasSubstr("not-on-network"));
+  std::vector<std::string> codes;
+  for (const Diagnostic& d : made.warnings) codes.push_back(d.code);
+  EXPECT_THAT(codes, ElementsAre("not-on-network", "names-unknown"));
 }
 
 // HCP-01: tests/command/test_cases.py takes the same out of the case's file.

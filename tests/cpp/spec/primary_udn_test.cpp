@@ -279,6 +279,27 @@ TEST(PrimaryUdn, GivesEachMachineWhatItAsksFor) {
                                           "bad-combination " + machines + "/1/addresses"));
 }
 
+TEST(PrimaryUdn, HasServicesThatAnApiServerTakes) {
+  const std::string services = "/spec/services";
+  const std::string good = kMachines + R"(  services:
+  - {name: web, type: NodePort, machines: [w0, w1], ports: [{name: http, port: 80, nodePort: 30080}, {name: https, port: 443}]}
+  - {name: dns, ports: [{name: dns, port: 53, protocol: UDP}, {name: dns-tcp, port: 53}]}
+)";
+  expect_one_error_each(
+      good, {{"name: web", "name: 0-web", "bad-name " + services + "/0/name"},
+             {"name: dns, ports", "name: web, ports", "duplicate-name " + services + "/1/name"},
+             {"[w0, w1], ports", "[w0, w2], ports", "bad-reference " + services + "/0/machines/1"},
+             {"[w0, w1], ports", "[w0, w0], ports", "duplicate-name " + services + "/0/machines/1"},
+             {"name: https", "name: http", "duplicate-name " + services + "/0/ports/1/name"},
+             {"port: 443", "port: 80", "duplicate-name " + services + "/0/ports/1/port"},
+             {"port: 443", "port: 443, nodePort: 30080", "duplicate-name " + services + "/0/ports/1/nodePort"},
+             {"type: NodePort", "type: ClusterIP", "bad-combination " + services + "/0/ports/0/nodePort"},
+             {"type: NodePort", "type: ExternalName", "bad-choice " + services + "/0/type"},
+             {"port: 443", "port: 0", "out-of-range " + services + "/0/ports/1/port"}});
+  EXPECT_THAT(errors(kHosted + "  services: [{name: web, ports: [{name: http, port: 80}]}]\n"),
+              ElementsAre("bad-combination " + services));
+}
+
 TEST(PrimaryUdn, GivesNobodyTheAddressesOfGatewayAndNodes) {
   const std::string plain = R"(apiVersion: hcpnet.io/v1alpha1
 kind: PrimaryUDN
@@ -304,6 +325,14 @@ TEST(PrimaryUdn, SharesNeitherNamespaceNorClusterScopedName) {
   other.replace(other.find("name: blue, namespace: vms"), 26, "name: red, namespace: three");
   other.replace(other.find("[vms-two]"), 9, "[four]");
   EXPECT_THAT(errors(kCluster + "---\n" + other), ElementsAre("duplicate-name /spec/networkName"));
+  const auto fabric = [](const std::string& name, int vni) {
+    return "---\napiVersion: hcpnet.io/v1alpha1\nkind: PrimaryUDN\nmetadata: {name: " + name + ", namespace: " + name +
+           "}\nspec:\n  scope: Cluster\n  network:\n    layer2: {subnets: [10.150.0.0/16]}\n    transport: EVPN\n" +
+           "    evpn: {vtep: fabric, macVRF: {vni: " + std::to_string(vni) + "}}\n";
+  };
+  EXPECT_THAT(errors(fabric("one", 100) + fabric("two", 101)), IsEmpty());
+  EXPECT_THAT(errors(fabric("one", 100) + fabric("two", 100)),
+              ElementsAre("duplicate-name /spec/network/evpn/macVRF/vni"));
 }
 
 TEST(PrimaryUdn, SaysWhoHasARange) {
