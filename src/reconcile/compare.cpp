@@ -51,6 +51,21 @@ constexpr ImmutableField kImmutable[] = {
     {"Namespace", "/metadata/labels/k8s.ovn.org~1primary-user-defined-network", Recreate::never},
 };
 
+/// By what the items of two lists belong together; null where the lists are one value.
+const char* common_key(const Json& desired, const Json& observed, std::string_view pointer, bool is_whole) {
+  if (is_whole && pointer != kOwners) return nullptr;
+  const char* key = pointer == kOwners ? "uid" : "name";
+  const auto have_key = [&](const Json& list) {
+    return std::ranges::all_of(list, [&](const Json& item) { return item.is_object() && item.contains(key); });
+  };
+  return have_key(desired) && have_key(observed) ? key : nullptr;
+}
+
+/// The API server leaves out what is null or empty.
+bool is_left_out(const Json& value) {
+  return value.is_null() || ((value.is_object() || value.is_array()) && value.empty());
+}
+
 class Comparison {
  public:
   explicit Comparison(bool is_whole) : is_whole_(is_whole) {}
@@ -59,10 +74,10 @@ class Comparison {
     if (desired.is_object() && observed.is_object()) {
       for (const auto& [name, value] : desired.items()) {
         const auto member = observed.find(name);
-        if (member == observed.end())
-          add_unless_empty(value, text::child(pointer, name));
-        else
+        if (member != observed.end())
           compare(value, *member, text::child(pointer, name));
+        else if (!is_left_out(value))
+          fields.push_back(text::child(pointer, name));
       }
     } else if (desired.is_array() && observed.is_array()) {
       compare_lists(desired, observed, pointer);
@@ -74,15 +89,8 @@ class Comparison {
   std::vector<std::string> fields;
 
  private:
-  /// The API server leaves out what is null or empty.
-  void add_unless_empty(const Json& value, std::string pointer) {
-    if (!value.is_null() && !((value.is_object() || value.is_array()) && value.empty()))
-      fields.push_back(std::move(pointer));
-  }
-
   void compare_lists(const Json& desired, const Json& observed, const std::string& pointer) {
-    const char* key = pointer == kOwners ? "uid" : "name";
-    if ((!is_whole_ || pointer == kOwners) && have_key(desired, key) && have_key(observed, key)) {
+    if (const char* key = common_key(desired, observed, pointer, is_whole_)) {
       for (const Json& item : desired) {
         const auto same = std::ranges::find_if(observed, [&](const Json& o) { return o[key] == item[key]; });
         if (same == observed.end())
@@ -97,12 +105,41 @@ class Comparison {
     }
   }
 
-  static bool have_key(const Json& list, const char* key) {
-    return std::ranges::all_of(list, [&](const Json& item) { return item.is_object() && item.contains(key); });
-  }
-
   bool is_whole_;
 };
+
+/// Changes `observed` where a Comparison finds it different, and nowhere else.
+void put_over(const Json& desired, Json& observed, const std::string& pointer, bool is_whole) {
+  if (desired.is_object() && observed.is_object()) {
+    for (const auto& [name, value] : desired.items()) {
+      const auto member = observed.find(name);
+      if (member != observed.end())
+        put_over(value, *member, text::child(pointer, name), is_whole);
+      else if (!is_left_out(value))
+        observed[name] = value;
+    }
+    return;
+  }
+  const bool are_lists = desired.is_array() && observed.is_array();
+  if (const char* key = are_lists ? common_key(desired, observed, pointer, is_whole) : nullptr) {
+    for (const Json& item : desired) {
+      const auto same = std::ranges::find_if(observed, [&](const Json& o) { return o[key] == item[key]; });
+      if (same == observed.end())
+        observed.push_back(item);
+      else
+        put_over(item, *same, text::child(pointer, static_cast<std::size_t>(same - observed.begin())), is_whole);
+    }
+    return;
+  }
+  Comparison comparison(is_whole);
+  comparison.compare(desired, observed, pointer);
+  if (!comparison.fields.empty()) observed = desired;
+}
+
+/// Other objects are asked for in parts.
+bool is_ours(const Json& desired) {
+  return word_of(desired, "labels", "app.kubernetes.io/managed-by") == "hcpnet";
+}
 
 bool is_at_or_below(std::string_view field, std::string_view pointer) {
   return field.starts_with(pointer) && (field.size() == pointer.size() || field[pointer.size()] == '/');
@@ -127,7 +164,7 @@ std::string told(const std::vector<std::string>& fields) {
 
 Step compare(const Json& desired, const Json* observed, bool may_recreate) {
   Step step;
-  const bool is_whole = word_of(desired, "labels", "app.kubernetes.io/managed-by") == "hcpnet";
+  const bool is_whole = is_ours(desired);
   if (observed == nullptr) {
     if (is_whole)
       step.actions.push_back({ActionKind::create, desired, {}, "it is not there"});
@@ -163,6 +200,11 @@ Step compare(const Json& desired, const Json* observed, bool may_recreate) {
   }
   if (step.held.empty()) step.actions.push_back({ActionKind::update, desired, {}, told(comparison.fields)});
   return step;
+}
+
+Json overlay(Json observed, const Json& desired) {
+  put_over(desired, observed, "", is_ours(desired));
+  return observed;
 }
 
 }  // namespace hcpnet::reconcile

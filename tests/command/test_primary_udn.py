@@ -15,6 +15,7 @@ import yaml
 from api_objects import ALLOCATED, Object, additions, applied, key_of
 from api_server import ROOT, ApiServer
 from hcpnet_command import Hcpnet
+from test_render import VLAN
 
 DATA = ROOT / "tests/cpp/data/manifest/udn"
 FILES = {"hosted": [], "machines": ["--observed", str(DATA / "machines-observed.yaml")], "cluster": []}
@@ -64,6 +65,14 @@ def test_hcp_14_policy_of_machines(hcpnet: Hcpnet, tmp_path: Path) -> None:
     assert [peer["ipBlock"]["cidr"] for peer in rule["to"]] == expected["ipBlocks"]
     assert rule["ports"] == expected["ports"]
     assert not set(data["must_stay_blocked"]) & {peer["ipBlock"]["cidr"].split("/")[0] for peer in rule["to"]}
+    isolated = hcpnet("render", str(VLAN), "-o", "json")
+    assert isolated.returncode == 0, isolated.stderr
+    of_machines = [
+        o
+        for o in json.loads(isolated.stdout)["items"]
+        if o["kind"] == "NetworkPolicy" and "virt-launcher" in json.dumps(o["spec"]["podSelector"])
+    ]
+    assert len(of_machines) == data["expect_non_udn"]["policies_added"]
 
 
 def test_hcp_10_claim_of_a_machine(hcpnet: Hcpnet, tmp_path: Path) -> None:

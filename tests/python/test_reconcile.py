@@ -2,6 +2,7 @@
 """hcpnet.reconcile, and what hcpnet.manifest has for primary networks."""
 
 import json
+from datetime import timedelta
 from ipaddress import IPv4Address, IPv6Address
 
 import pytest
@@ -14,7 +15,7 @@ from hcpnet.manifest import (
     parse_pod_networks,
     render,
 )
-from hcpnet.reconcile import Action, Plan, make_guest_plan, make_plan
+from hcpnet.reconcile import Action, ObjectWrite, Plan, make_guest_plan, make_plan, overlay
 
 UDN = """
 apiVersion: hcpnet.io/v1alpha1
@@ -121,3 +122,20 @@ def test_plans_names_of_a_guest() -> None:
     assert {w.code for w in plan.warnings} == {"address-unknown"}
     with pytest.raises(SpecError, match="no-primary-network"):
         make_guest_plan({"set.yaml": HOSTED}, "clusters/red")
+
+
+def test_writes_to_a_server_that_others_write_to() -> None:
+    write = ObjectWrite("update", max_conflicts=1, first_delay=timedelta(seconds=1))
+    step = write.on_answer(409, 1.0, reason="Conflict")
+    assert (step.kind, step.verb, step.delay) == ("send", "get", timedelta(seconds=1))
+    assert write.verb == "get"
+    assert write.on_answer(200, 0.5).verb == "update"
+    assert write.on_answer(409, 1.0, reason="Conflict").kind == "requeue"
+    waiting = ObjectWrite("create").on_answer(429, 0.0, retry_after=timedelta(seconds=7))
+    assert waiting.delay == timedelta(seconds=7)
+    assert ObjectWrite("create").on_answer(422, 0.5).kind == "refused"
+    assert ObjectWrite("create").on_answer(201, 0.5).kind == "done"
+    with pytest.raises(ValueError, match="verb"):
+        ObjectWrite("patch")
+    observed = {"metadata": {"resourceVersion": "7"}, "data": {"theirs": "1", "ours": "1"}}
+    assert overlay(observed, {"data": {"ours": "2"}}) == {**observed, "data": {"theirs": "1", "ours": "2"}}

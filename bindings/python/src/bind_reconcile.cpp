@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <pybind11/chrono.h>
 #include <pybind11/stl.h>
 
+#include <chrono>
+#include <hcpnet/reconcile/object_write.hpp>
 #include <hcpnet/reconcile/plan.hpp>
 #include <hcpnet/stack/files.hpp>
 #include <nlohmann/json.hpp>
@@ -20,6 +23,92 @@ using namespace reconcile;
 
 py::object to_python(const nlohmann::json& value) {
   return py::module_::import("json").attr("loads")(value.dump());
+}
+
+nlohmann::json to_json(const py::handle& value) {
+  return nlohmann::json::parse(
+      py::module_::import("json").attr("dumps")(value, py::arg("allow_nan") = false).cast<std::string>());
+}
+
+Verb to_verb(const std::string& text) {
+  for (const Verb verb : {Verb::get, Verb::create, Verb::update})
+    if (to_string(verb) == text) return verb;
+  throw py::value_error("'" + text + "' is not a verb: get, create or update");
+}
+
+const char* name_of(WriteStep::Kind kind) {
+  switch (kind) {
+    case WriteStep::Kind::send:
+      return "send";
+    case WriteStep::Kind::requeue:
+      return "requeue";
+    case WriteStep::Kind::refused:
+      return "refused";
+    case WriteStep::Kind::done:
+      break;
+  }
+  return "done";
+}
+
+void bind_object_write(py::module_& m) {
+  py::class_<WriteStep>(m, "WriteStep", "What follows an answer.")
+      .def_property_readonly(
+          "kind", [](const WriteStep& step) { return name_of(step.kind); },
+          "str: \"done\", \"send\", \"requeue\" or \"refused\".")
+      .def_property_readonly(
+          "verb", [](const WriteStep& step) { return std::string(to_string(step.verb)); },
+          "str: \"get\", \"create\" or \"update\": what to send, or to begin again with.")
+      .def_property_readonly(
+          "delay", [](const WriteStep& step) { return step.delay; }, "timedelta: to wait before.");
+  py::class_<ObjectWrite>(m, "ObjectWrite", "One object on its way to an API server that others write to as well.")
+      .def(py::init([](const std::string& first, std::size_t max_conflicts, std::chrono::milliseconds first_delay,
+                       std::chrono::milliseconds max_delay) {
+             return ObjectWrite(to_verb(first), {max_conflicts, first_delay, max_delay});
+           }),
+           py::arg("first"), py::kw_only(), py::arg("max_conflicts") = WriteLimits{}.max_conflicts,
+           py::arg("first_delay") = WriteLimits{}.first_delay, py::arg("max_delay") = WriteLimits{}.max_delay,
+           R"doc(Begin to write one object.
+
+Args:
+    first (str): "create" or "update", or "get" where it is not known whether the object is there.
+    max_conflicts (int): of one attempt; then other objects come first.
+    first_delay (timedelta): after the first conflict or failure; it doubles with each one in a row.
+    max_delay (timedelta): the longest one; an API server may ask for more.
+Raises:
+    ValueError: no such verb.)doc")
+      .def_property_readonly(
+          "verb", [](const ObjectWrite& write) { return std::string(to_string(write.verb())); },
+          "str: what is to be sent, or was sent last.")
+      .def(
+          "on_answer",
+          [](ObjectWrite& write, unsigned status, double chance, const std::string& reason,
+             std::optional<std::chrono::seconds> retry_after) {
+            return write.on_answer({status, reason, retry_after}, chance);
+          },
+          py::arg("status"), py::arg("chance"), py::kw_only(), py::arg("reason") = "",
+          py::arg("retry_after") = py::none(),
+          R"doc(Say what follows an answer of the API server.
+
+Args:
+    status (int): of HTTP; 0: no answer came.
+    chance (float): from 0 to 1, another one each time: delays are spread by it.
+    reason (str): of the Status object: "Conflict", "AlreadyExists".
+    retry_after (timedelta | None): header Retry-After, whole seconds.
+Returns:
+    WriteStep: what to do next.)doc");
+  m.def(
+      "overlay",
+      [](const py::object& observed, const py::object& desired) {
+        return to_python(overlay(to_json(observed), to_json(desired)));
+      },
+      py::arg("observed"), py::arg("desired"),
+      R"doc(Put every field of a wanted object over the observed one, for an update.
+
+Args:
+    observed (dict[str, object]): as the API server has it.
+    desired (dict[str, object]): what is wanted of it.
+Returns:
+    dict[str, object]: to be sent; what others have added stays, and so does resourceVersion.)doc");
 }
 
 }  // namespace
@@ -49,6 +138,7 @@ void bind_reconcile(py::module_& parent) {
       .def_property_readonly(
           "warnings", [](const Plan& plan) { return to_list(plan.warnings); },
           "list[Diagnostic]: right and yet worth a look.");
+  bind_object_write(m);
   m.def(
       "make_plan",
       [](const py::dict& texts, const py::dict& observed, bool may_recreate, const std::string& deployment,

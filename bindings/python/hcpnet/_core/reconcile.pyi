@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from hcpnet._core import Diagnostic
@@ -32,6 +33,30 @@ class Plan:
     @property
     def warnings(self) -> list[Diagnostic]: ...
 
+class WriteStep:
+    @property
+    def kind(self) -> str: ...
+    @property
+    def verb(self) -> str: ...
+    @property
+    def delay(self) -> timedelta: ...
+
+class ObjectWrite:
+    def __init__(
+        self,
+        first: str,
+        *,
+        max_conflicts: int = ...,
+        first_delay: timedelta = ...,
+        max_delay: timedelta = ...,
+    ) -> None: ...
+    @property
+    def verb(self) -> str: ...
+    def on_answer(
+        self, status: int, chance: float, *, reason: str = ..., retry_after: timedelta | None = ...
+    ) -> WriteStep: ...
+
+def overlay(observed: Mapping[str, object], desired: Mapping[str, object]) -> dict[str, Any]: ...
 def make_plan(
     texts: Mapping[str, str],
     *,
