@@ -93,15 +93,16 @@ void bind_spec(py::module_& parent) {
           "list[Diagnostic]: accepted and yet worth a look.");
   m.def(
       "check",
-      [](const py::dict& texts) {
+      [](const py::dict& texts, bool hosted_clusters) {
         const std::vector<SourceText> sources = to_sources(texts);
         const WithoutGil no_gil;
-        return check(sources).value();
+        return check(sources, {}, hosted_clusters ? KindSet::names : KindSet::network).value();
       },
-      py::arg("texts"), R"doc(Read and check a set of specs.
+      py::arg("texts"), py::kw_only(), py::arg("hosted_clusters") = false, R"doc(Read and check a set of specs.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them; one that ends in ".json" is JSON, any other YAML.
+    hosted_clusters (bool): HostedClusters may be among them.
 Returns:
     ValidSet: addresses, names and servers, as they will be served.
 Raises:
