@@ -271,7 +271,7 @@ def test_case_ans_01_a_second_run_changes_nothing(on_server: Ansible, api: ApiSe
     words = ["-n", "hcp", "get", "deployment", "vlan17-dhcp", "-o", "json", "--show-managed-fields"]
     deployed = json.loads(api.kubectl(*words).stdout)
     assert deployed["metadata"]["managedFields"][0]["manager"] == "hcpnet"
-    on_server.playbook(play, *variables)  # a new PersistentVolumeClaim has one resourceVersion more after a second apply
+    on_server.playbook(play, *variables)  # a new PersistentVolumeClaim has one resourceVersion more after it
     assert changes(on_server.playbook(play, *variables)) == 0
     assert changes(on_server.playbook(play, *variables, "--check", "--diff")) == 0
 
