@@ -8,6 +8,7 @@
 #include "reconcile/json_fields.hpp"
 #include "reconcile/udn_names.hpp"
 #include "reconcile/udn_plan.hpp"
+#include "reconcile/vlan_names.hpp"
 
 namespace hcpnet::reconcile {
 
@@ -46,6 +47,7 @@ Result<Plan, Diagnostics> make_plan(const spec::ValidSet& set, const spec::Obser
     std::ranges::move(step.actions, std::back_inserter(plan.actions));
     std::ranges::move(step.held, std::back_inserter(plan.held));
   }
+  plan_vlan_names(set, built->objects, objects, options, plan);
   for (const spec::ValidPrimaryUdn& udn : set.primary_udns) {
     plan_slices(udn, objects, options.may_recreate, plan);
     if (!udn.hosted_cluster.empty()) plan_management_names(udn, set, observed, objects, options, plan);

@@ -5,14 +5,11 @@
 #include "reconcile/udn_names.hpp"
 #include <algorithm>
 #include <hcpnet/manifest/names.hpp>
-#include <hcpnet/manifest/published_names.hpp>
 #include <hcpnet/manifest/udn_slices.hpp>
-#include <iterator>
-#include <optional>
 #include <utility>
 
-#include "manifest/zone_server.hpp"
 #include "reconcile/json_fields.hpp"
+#include "reconcile/name_planner.hpp"
 
 namespace hcpnet::reconcile {
 namespace {
@@ -22,139 +19,6 @@ using Json = nlohmann::json;
 constexpr const char* kGuestNamespace = "hcpnet-names";
 constexpr const char* kBridge = "oauth-bridge";
 constexpr std::uint16_t kOauthPort = 6443;
-
-Json reference(const char* version, const char* kind, const std::string& ns, const std::string& name) {
-  return {{"apiVersion", version}, {"kind", kind}, {"metadata", {{"name", name}, {"namespace", ns}}}};
-}
-
-/// ClusterIPs of a Service; none where it is headless or not there.
-std::vector<IpAddress> service_addresses(const ClusterObjects& objects, const std::string& ns,
-                                         const std::string& name) {
-  std::vector<IpAddress> addresses;
-  const Json* service = objects.find(reference("v1", "Service", ns, name));
-  if (service == nullptr) return addresses;
-  std::vector<std::string> texts{string_at(*service, "/spec/clusterIP")};
-  for (const Json& text : json_at(*service, "/spec/clusterIPs"))
-    if (text.is_string()) texts.push_back(text.get<std::string>());
-  for (const std::string& text : texts) {
-    const auto address = parse_ip_address(text);
-    if (address && std::ranges::find(addresses, *address) == addresses.end()) addresses.push_back(*address);
-  }
-  return addresses;
-}
-
-class NamePlanner {
- public:
-  NamePlanner(const spec::ValidPrimaryUdn& udn, const ClusterObjects& objects, const PlanOptions& options, Plan& plan)
-      : udn_(udn), objects_(objects), options_(options), plan_(plan) {}
-
-  void warn(const std::string& code, const std::string& message) {
-    Diagnostic d;
-    d.severity = Severity::warning;
-    d.code = code;
-    d.message = udn_.metadata.key() + ": " + message;
-    plan_.warnings.add(std::move(d));
-  }
-
-  void add(const Json& desired) {
-    Step step = compare(desired, objects_.find(desired), options_.may_recreate);
-    std::ranges::move(step.actions, std::back_inserter(plan_.actions));
-    std::ranges::move(step.held, std::back_inserter(plan_.held));
-  }
-
-  /// Names of the hosted cluster, as HyperShift publishes them. What isn't known yet is told and left out.
-  std::optional<manifest::ClusterNames> published(const spec::ValidSet& set, const spec::Observed& observed) {
-    spec::ValidSet alone;
-    for (const spec::ValidHostedCluster& cluster : set.hosted_clusters)
-      if (cluster.metadata.key() == udn_.hosted_cluster) alone.hosted_clusters.push_back(cluster);
-    if (alone.hosted_clusters.empty()) {
-      warn("names-unknown", "the HostedCluster " + udn_.hosted_cluster +
-                                " is not in the set, so nobody can say which names have to lead to the network");
-      return {};
-    }
-    auto names = manifest::make_published_names(alone, observed);
-    if (names) return std::move(names->clusters.front());
-    for (const Diagnostic& problem : names.error()) warn("names-unknown", problem.message);
-    return {};
-  }
-
-  /// The server, and an entry of the cluster's DNS that leads to it once its address is known: an entry that comes
-  /// earlier would make the names fail.
-  void add_zone_server(const manifest::ZoneServer& server) {
-    for (const Json& object : manifest::zone_server_objects(server, plan_.warnings)) add(object);
-    const std::vector<IpAddress> addresses = service_addresses(objects_, server.namespace_, server.name);
-    if (addresses.empty())
-      return warn("address-unknown", "Service " + server.namespace_ + '/' + server.name +
-                                         " has no address yet; plan again once it is there, so that DNS leads to it");
-    if (!answers(server))
-      return warn("not-ready", "no pod of Deployment " + server.namespace_ + '/' + server.name +
-                                   " is available yet; plan again once one is, so that DNS leads to it");
-    Json zones = Json::array();
-    for (const auto& [name, unused] : server.names) zones.push_back(name.starts_with("*.") ? name.substr(2) : name);
-    Json upstreams = Json::array();
-    for (const IpAddress& address : addresses) upstreams.push_back(Endpoint{address, 53}.to_string());
-    add_forwarding({{"name", entry_name(server)},
-                    {"zones", std::move(zones)},
-                    {"forwardPlugin", {{"upstreams", std::move(upstreams)}, {"policy", "Random"}}}});
-  }
-
- private:
-  [[nodiscard]] bool answers(const manifest::ZoneServer& server) const {
-    const Json* deployment = objects_.find(reference("apps/v1", "Deployment", server.namespace_, server.name));
-    if (deployment == nullptr) return false;
-    const Json& available = json_at(*deployment, "/status/availableReplicas");
-    return available.is_number_integer() && available.get<std::int64_t>() > 0;
-  }
-
-  /// Such a name has 15 characters at most (RFC 6335 section 5.1), and each server of a cluster needs its own.
-  static std::string entry_name(const manifest::ZoneServer& server) {
-    return "hcpnet-" + manifest::sha256_hex(server.namespace_ + '/' + server.name).substr(0, manifest::kNameHashDigits);
-  }
-
-  /// dns.operator.openshift.io belongs to whoever runs the cluster, and its list of servers has no keys to merge by:
-  /// our entry is put in or replaced by its name, and the patch fails where the list has changed meanwhile.
-  void add_forwarding(Json entry) {
-    const Json wanted = {
-        {"apiVersion", "operator.openshift.io/v1"}, {"kind", "DNS"}, {"metadata", {{"name", "default"}}}};
-    const Json* dns = objects_.find(wanted);
-    if (dns == nullptr)
-      return warn("dns-unknown", "dns.operator.openshift.io default was not observed: its other servers would be lost");
-    const Json& servers = json_at(*dns, "/spec/servers");
-    Json patch = Json::array();
-    if (!servers.is_array()) {
-      // What is not there can't be tested, but that nothing has changed can.
-      if (const std::string version = string_at(*dns, "/metadata/resourceVersion"); !version.empty())
-        patch.push_back({{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", version}});
-      if (json_at(*dns, "/spec").is_null())
-        patch.push_back({{"op", "add"}, {"path", "/spec"}, {"value", Json::object()}});
-      patch.push_back({{"op", "add"}, {"path", "/spec/servers"}, {"value", Json::array({std::move(entry)})}});
-    } else {
-      const auto ours = std::ranges::find_if(
-          servers, [&](const Json& server) { return string_at(server, "/name") == entry["name"].get<std::string>(); });
-      if (ours == servers.end()) {
-        patch.push_back({{"op", "add"}, {"path", "/spec/servers/-"}, {"value", std::move(entry)}});
-      } else if (is_there(entry, *ours)) {
-        return;
-      } else {
-        const std::string path = "/spec/servers/" + std::to_string(ours - servers.begin());
-        patch.push_back({{"op", "test"}, {"path", path + "/name"}, {"value", entry["name"]}});
-        patch.push_back({{"op", "replace"}, {"path", path}, {"value", std::move(entry)}});
-      }
-    }
-    plan_.actions.push_back({ActionKind::patch, wanted, std::move(patch),
-                             "the cluster's DNS asks the server of these names for them and for nothing else"});
-  }
-
-  static bool is_there(const Json& entry, const Json& observed) {
-    return json_at(observed, "/zones") == entry["zones"] &&
-           json_at(observed, "/forwardPlugin/upstreams") == entry["forwardPlugin"]["upstreams"];
-  }
-
-  const spec::ValidPrimaryUdn& udn_;
-  const ClusterObjects& objects_;
-  const PlanOptions& options_;
-  Plan& plan_;
-};
 
 const manifest::PublishedName* find_name(const manifest::ClusterNames& names, std::string_view service) {
   const auto found = std::ranges::find(names.names, service, &manifest::PublishedName::service);
@@ -231,8 +95,8 @@ Json guest_namespace() {
 
 void plan_management_names(const spec::ValidPrimaryUdn& udn, const spec::ValidSet& set, const spec::Observed& observed,
                            const ClusterObjects& objects, const PlanOptions& options, Plan& plan) {
-  NamePlanner planner(udn, objects, options, plan);
-  const auto names = planner.published(set, observed);
+  NamePlanner planner(udn.metadata.key(), objects, options, plan);
+  const auto names = planner.published(udn.hosted_cluster, set, observed);
   if (!names) return;
   const manifest::PublishedName* ignition = find_name(*names, "Ignition");
   // A node port is reached from every network; what is an address nobody looks up.
@@ -254,8 +118,8 @@ void plan_management_names(const spec::ValidPrimaryUdn& udn, const spec::ValidSe
 void plan_guest_names(const spec::ValidPrimaryUdn& udn, const spec::ValidSet& set, const spec::Observed& observed,
                       const ClusterObjects& management, const ClusterObjects& guest, const PlanOptions& options,
                       Plan& plan) {
-  NamePlanner planner(udn, guest, options, plan);
-  const auto names = planner.published(set, observed);
+  NamePlanner planner(udn.metadata.key(), guest, options, plan);
+  const auto names = planner.published(udn.hosted_cluster, set, observed);
   if (!names) return;
   planner.add(guest_namespace());
   planner.add(bridge_service());

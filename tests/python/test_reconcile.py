@@ -119,7 +119,7 @@ def test_plans_names_of_a_guest() -> None:
     plan = make_guest_plan({"set.yaml": HOSTED}, "clusters/blue", guest_observed={"guest.yaml": ROUTER})
     (config,) = [a.object for a in plan.actions if a.object["kind"] == "ConfigMap"]
     assert "172.31.88.88" in config["data"]["Corefile"]
-    assert {w.code for w in plan.warnings} == {"address-unknown"}
+    assert {w.code for w in plan.warnings} == {"address-unknown", "dns-unknown"}
     with pytest.raises(SpecError, match="no-primary-network"):
         make_guest_plan({"set.yaml": HOSTED}, "clusters/red")
 
