@@ -5,7 +5,7 @@
 #   source scripts/deps.sh     defines deps_system, deps_python, deps_ansible, HCPNET_VENV and HCPNET_ANSIBLE
 # Exit status 1: something is missing and cannot be installed here; its name and purpose are printed.
 
-ANSIBLE_COLLECTIONS=12.3.0  # the release of all collections together
+ANSIBLE_RELEASE=12.3.0  # the release of all collections together
 DEPS_FOLDER=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # An environment is named after what it holds, so that a changed list or interpreter makes a new one.
@@ -60,7 +60,7 @@ deps_ansible() {
   rm -rf "$HCPNET_ANSIBLE"
   echo "deps: installing Ansible of scripts/ansible-requirements.txt into $HCPNET_ANSIBLE"
   python3 -m venv "$HCPNET_ANSIBLE" && "$HCPNET_ANSIBLE/bin/pip" -q install -r "$DEPS_FOLDER/ansible-requirements.txt" || return 1
-  "$HCPNET_ANSIBLE/bin/pip" -q download --no-deps -d "$HCPNET_ANSIBLE/wheels" "ansible==$ANSIBLE_COLLECTIONS" || return 1
+  "$HCPNET_ANSIBLE/bin/pip" -q download --no-deps -d "$HCPNET_ANSIBLE/wheels" "ansible==$ANSIBLE_RELEASE" || return 1
   python3 - "$HCPNET_ANSIBLE" <<'END' || return 1
 import pathlib, sys, zipfile
 

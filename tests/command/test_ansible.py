@@ -15,6 +15,7 @@ import yaml
 from api_objects import Object
 from api_server import ROOT, ApiServer
 
+PYTHONPATH = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]  # where hcpnet is
 CASES = ROOT / "tests/cpp/data/manifest/cases"
 VLAN = ROOT / "tests/cpp/data/manifest/two-clusters.yaml"
 NAMES = ROOT / "tests/cpp/data/manifest/udn/names"
@@ -47,7 +48,7 @@ class Ansible:
             "PATH": f"{self.bin}/bin:/usr/bin:/bin",
             "HOME": str(folder),
             "LANG": "C.UTF-8",
-            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),  # where hcpnet is
+            "PYTHONPATH": os.pathsep.join(str(Path(p).resolve()) for p in PYTHONPATH),
             "ANSIBLE_COLLECTIONS_PATH": f"{ROOT}/ansible:{self.bin}/collections",
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_LOCALHOST_WARNING": "0",
