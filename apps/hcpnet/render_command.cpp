@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <hcpnet/manifest/build.hpp>
+#include <hcpnet/manifest/guest.hpp>
 #include <hcpnet/text/yaml_writer.hpp>
 #include <iostream>
 #include <memory>
@@ -19,7 +20,8 @@ namespace fs = std::filesystem;
 
 struct Arguments : TargetArguments {
   BuildArguments build;
-  std::string format = "yaml";
+  std::string format = "yaml", guest;
+  manifest::GuestOptions guest_options;
 };
 
 /// A folder that is filled aside and then takes the place of the other, so that nobody sees half of it.
@@ -88,7 +90,8 @@ int run(const Arguments& a) {
   }
   const auto checked = a.files.check(spec::KindSet::names);
   if (!checked) return kProblems;
-  const auto built = manifest::build(checked->set, checked->observed, *options);
+  const auto built = a.guest.empty() ? manifest::build(checked->set, checked->observed, *options)
+                                     : manifest::build_guest(checked->set, a.guest, a.guest_options);
   print(built ? built->warnings : built.error());
   if (!built) return kProblems;
   if (a.output_dir.empty()) {
@@ -109,6 +112,17 @@ int run(const Arguments& a) {
 /// What only Kubernetes objects have.
 std::vector<CLI::Option*> add_object_options(CLI::App& command, Arguments& a) {
   std::vector<CLI::Option*> options = a.build.add_to(command);
+  CLI::Option* guest =
+      command
+          .add_option("--guest", a.guest,
+                      "instead of objects for the management cluster those that belong inside of this hosted cluster")
+          ->type_name("NAMESPACE/NAME");
+  for (CLI::Option* option : options) option->excludes(guest);
+  options.push_back(guest);
+  options.push_back(command.add_option("--metallb-namespace", a.guest_options.metallb_namespace,
+                                       "where the hosted cluster's MetalLB operator looks for its objects")
+                        ->type_name("NAME")
+                        ->needs(guest));
   options.push_back(command.add_option("-o,--output", a.format, "form of the objects")
                         ->check(CLI::IsMember({"yaml", "json", "kustomize"}))
                         ->type_name("yaml|json|kustomize"));

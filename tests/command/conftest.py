@@ -21,6 +21,9 @@ CRDS = [
     "k8s.ovn.org_routeadvertisements.yaml",
     "k8s.ovn.org_userdefinednetworks.yaml",
     "kubevirt.io_virtualmachines.yaml",
+    "metallb.io_ipaddresspools.yaml",
+    "metallb.io_l2advertisements.yaml",
+    "metallb.io_metallbs.yaml",
     "monitoring.coreos.com_servicemonitors.yaml",
     "security.openshift.io_securitycontextconstraints.yaml",
 ]

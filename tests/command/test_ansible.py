@@ -246,7 +246,7 @@ def changes(done: subprocess.CompletedProcess[str]) -> int:
 
 
 def extra(**variables: object) -> list[str]:
-    return ["-e", json.dumps({**variables, "ansible_become": False})]
+    return ["-e", json.dumps(variables)]
 
 
 def test_case_ans_01_a_second_run_changes_nothing(on_server: Ansible, api: ApiServer, tmp_path: Path) -> None:

@@ -42,6 +42,32 @@ def test_the_server_defaults_nothing(hcpnet: Hcpnet, api: ApiServer, form: str) 
             assert not added, (kind, asked["metadata"]["name"], part, added)
 
 
+def test_objects_inside_of_a_hosted_cluster(hcpnet: Hcpnet, api: ApiServer) -> None:
+    done = hcpnet("render", str(VLAN), "--guest", "hcp/blue", "-o", "json")
+    assert done.returncode == 0, done.stderr
+    objects: list[Object] = json.loads(done.stdout)["items"]
+    for namespace in ("metallb-system", "openshift-ingress"):
+        api.kubectl("create", "namespace", namespace)
+    applied(api, objects, "--dry-run=server")
+    first, second = applied(api, objects), applied(api, objects)
+    for key, found in first.items():
+        assert second[key]["metadata"]["resourceVersion"] == found["metadata"]["resourceVersion"], key
+    for asked in objects:
+        for part in ("spec", "rules", "subjects", "roleRef"):
+            added = set(additions(asked.get(part, {}), first[key_of(asked)].get(part, {})))
+            added -= {f"/{name}" for name in ALLOCATED.get(asked["kind"], set())}
+            assert not {a for a in added if not a.endswith("/nodePort")}, (key_of(asked), added)
+    words = ["auth", "can-i", "--as", "system:serviceaccount:openshift-ingress:hcpnet-apps-reader"]
+    for allowed, asked_for in (
+        (True, ["get", "services/oooi-ingress", "-n", "openshift-ingress"]),
+        (False, ["get", "services/router-internal-default", "-n", "openshift-ingress"]),
+        (False, ["update", "services/oooi-ingress", "-n", "openshift-ingress"]),
+        (False, ["get", "secrets", "-n", "openshift-ingress"]),
+        (False, ["list", "nodes"]),
+    ):
+        assert (api.kubectl(*words, *asked_for).returncode == 0) is allowed, asked_for
+
+
 def test_objects_of_an_owner_go_with_it(hcpnet: Hcpnet, api: ApiServer, tmp_path: Path) -> None:
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner", "namespace": "hcp"}}
     uid = applied(api, [owner])[("ConfigMap", "hcp", "owner")]["metadata"]["uid"]

@@ -76,6 +76,8 @@ def test_a_folder_of_other_files_is_left_alone(hcpnet: Hcpnet, tmp_path: Path) -
         ["-o", "kustomize"],
         ["-o", "text"],
         ["--without", "Deployment"],
+        ["--metallb-namespace", "metallb"],
+        ["--guest", "hcp/blue", "--deployment", "split"],
         ["--link", "bridge"],
         ["--link", "vxlan:eth0"],
         ["--link", "bridge:a-name-that-is-too-long"],

@@ -19,6 +19,7 @@ from hcpnet._core.manifest import (
     make_publishing_strategies,
     parse_pod_networks,
     render,
+    render_guest,
 )
 
 __all__ = [
@@ -39,4 +40,5 @@ __all__ = [
     "make_publishing_strategies",
     "parse_pod_networks",
     "render",
+    "render_guest",
 ]

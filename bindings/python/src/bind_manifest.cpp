@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <hcpnet/manifest/build.hpp>
+#include <hcpnet/manifest/guest.hpp>
 #include <hcpnet/manifest/names.hpp>
 #include <hcpnet/manifest/published_names.hpp>
 #include <hcpnet/stack/files.hpp>
@@ -150,6 +151,30 @@ Returns:
 Raises:
     SpecError: the set is wrong, or can't be deployed so.
     ValueError: no such deployment, link, kind or version.)doc");
+  m.def(
+      "render_guest",
+      [](const py::dict& texts, const std::string& hosted_cluster, const std::string& metallb_namespace) {
+        const SourceFiles files{to_sources(texts), {}, {}};
+        std::string text;
+        {
+          const WithoutGil no_gil;
+          const auto checked = check_files(files, {}, spec::KindSet::names).value();
+          text = nlohmann::json(build_guest(checked.set, hosted_cluster, {metallb_namespace}).value().objects).dump();
+        }
+        return py::module_::import("json").attr("loads")(text);
+      },
+      py::arg("texts"), py::arg("hosted_cluster"), py::kw_only(),
+      py::arg("metallb_namespace") = GuestOptions{}.metallb_namespace,
+      R"doc(Make the Kubernetes objects that belong inside of a hosted cluster with appsIngress.
+
+Args:
+    texts (dict[str, str]): one set, by the names that findings call them.
+    hosted_cluster (str): "namespace/name".
+    metallb_namespace (str): where the MetalLB operator looks for its objects.
+Returns:
+    list[dict[str, object]]: the objects, in the order in which they can be applied.
+Raises:
+    SpecError: the set is wrong, or asks for no appsIngress of that cluster.)doc");
   m.def(
       "cut_name",
       [](const std::string& base, const std::string& suffix, std::size_t limit) {
