@@ -173,6 +173,32 @@ def test_fault_18_the_cache_has_a_number_not_a_zone(hcpnet: Hcpnet) -> None:
     assert all(words[1].isdigit() for words in caches)
 
 
+def corefile_of(hcpnet: Hcpnet) -> str:
+    objects = by_name(render(hcpnet, "--deployment", "coredns-envoy"))
+    text: str = objects[("ConfigMap", "vlan7-dns-config")]["data"]["Corefile"]
+    return text
+
+
+def test_fault_19_a_service_name_is_no_address_and_wildcards_are_answered(hcpnet: Hcpnet) -> None:
+    corefile = corefile_of(hcpnet)
+    assert "vlan7-proxy" not in corefile  # what internalProxyService names
+    assert "IN A 172.30.9.4" in corefile  # what it means, as observed
+    assert "hosts" not in corefile.split()
+    assert "IN A 192.0.2.200" in corefile  # *.apps of the first cluster
+
+
+def test_fault_21_a_known_name_without_that_type_is_not_asked_elsewhere(hcpnet: Hcpnet) -> None:
+    corefile = corefile_of(hcpnet)
+    for zone in ("blue.hc.example.com.", "red.hc.example.com."):
+        every_type = corefile.split(f"template IN ANY {zone} {{")
+        assert len(every_type) == 3  # one for each view
+        for part in every_type[1:]:
+            assert "rcode NOERROR" in part.split("}")[0]
+            rest = part.split(f"template ANY ANY {zone} {{")[1].split("}")[0]
+            assert "rcode NXDOMAIN" in rest
+            assert "fallthrough" not in rest
+
+
 def test_fault_20_no_public_resolver_is_made_up(objects: list[Object]) -> None:
     assert "8.8.8.8" not in json.dumps(objects)
 
@@ -254,6 +280,16 @@ def test_fault_26_roles_name_what_they_allow(objects: list[Object]) -> None:
             assert rule["verbs"] == ["use"]
     for account in (o for o in objects if o["kind"] == "ServiceAccount"):
         assert account["automountServiceAccountToken"] is False
+
+
+def test_fault_33_port_80_leads_each_name_to_its_own_cluster(hcpnet: Hcpnet) -> None:
+    (listener,) = [x for x in envoy_of(hcpnet)["static_resources"]["listeners"] if x["name"].endswith("-80")]
+    (chain,) = listener["filter_chains"]
+    hosts = chain["filters"][0]["typed_config"]["route_config"]["virtual_hosts"]
+    assert {d: host["routes"][0]["route"]["cluster"] for host in hosts for d in host["domains"]} == {
+        "*.apps.blue.hc.example.com": "blue-apps-http",
+        "*.apps.red.hc.example.com": "red-apps-http",
+    }
 
 
 def test_fault_39_what_is_public_serves_its_own_names_alone(hcpnet: Hcpnet) -> None:
