@@ -54,6 +54,24 @@ deps_python() {
   python3 -m venv "$HCPNET_VENV" && "$HCPNET_VENV/bin/pip" -q install -r "$DEPS_FOLDER/requirements.txt" && touch "$HCPNET_VENV/complete"
 }
 
+# ansible-test's sanity tests for the installed Python; it would look for every other one too.
+ansible_sanity() {
+  local version
+  version=$("$HCPNET_ANSIBLE/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  HOME=$HCPNET_ANSIBLE/home "$HCPNET_ANSIBLE/bin/ansible-test" sanity --local --python "$version" --color no "$@"
+}
+
+# pip's variables as lines of its configuration file.
+pip_settings() {
+  local name value
+  echo '[global]'
+  while IFS='=' read -r name value; do
+    name=${name#PIP_}
+    name=${name,,}
+    echo "${name//_/-} = $value"
+  done < <(env | grep '^PIP_[A-Z_]*=' || true)
+}
+
 # The collections that ours needs lie in a wheel that has all of them.
 deps_ansible() {
   [[ -e $HCPNET_ANSIBLE/complete ]] && return 0
@@ -71,8 +89,13 @@ with zipfile.ZipFile(wheel) as archive:
     archive.extractall(folder / "collections", [n for n in archive.namelist() if n.startswith(wanted)])
 wheel.unlink()
 END
-  # ansible-test makes environments of its own for its tests; here, while there is a network.
-  (cd "$DEPS_FOLDER/../ansible/ansible_collections/hcpnet/hcpnet" && "$HCPNET_ANSIBLE/bin/ansible-test" sanity --local --prime-venvs) || return 1
+  # ansible-test makes environments of its own for its tests, below its home folder; here, while there is a network. It
+  # puts pip 24.2 in and passes no variables on to it, so what this machine's pip needs goes into a file.
+  local home=$HCPNET_ANSIBLE/home
+  mkdir -p "$home/.ansible/test/cache" "$home/.config/pip"
+  cp "$DEPS_FOLDER/get_pip.py" "$home/.ansible/test/cache/get_pip_24_2.py"
+  (umask 077 && pip_settings >"$home/.config/pip/pip.conf")
+  (cd "$DEPS_FOLDER/../ansible/ansible_collections/hcpnet/hcpnet" && ansible_sanity --prime-venvs) || return 1
   touch "$HCPNET_ANSIBLE/complete"
 }
 
