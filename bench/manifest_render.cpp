@@ -85,8 +85,8 @@ nlohmann::json measure(std::size_t clusters, std::size_t rounds, const char* fil
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   try {
-    const nlohmann::json result = measure(std::strtoul(argv[1], nullptr, 10), std::strtoul(argv[2], nullptr, 10),
-                                          argc > 3 ? argv[3] : nullptr);
+    const nlohmann::json result =
+        measure(std::strtoul(argv[1], nullptr, 10), std::strtoul(argv[2], nullptr, 10), argc > 3 ? argv[3] : nullptr);
     std::puts(result.dump().c_str());
     return 0;
   } catch (const std::exception& error) {

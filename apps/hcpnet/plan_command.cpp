@@ -34,8 +34,8 @@ void print_text(const reconcile::Plan& plan, std::ostream& out) {
   for (const reconcile::Action& action : plan.actions)
     out << to_string(action.kind) << ' ' << name_of(action.object) << ": " << action.reason << '\n';
   for (const reconcile::Held& held : plan.held)
-    out << "held " << name_of(held.object) << ": " << held.reason << (held.field.empty() ? "" : " ") << held.field << ": "
-        << held.message << '\n';
+    out << "held " << name_of(held.object) << ": " << held.reason << (held.field.empty() ? "" : " ") << held.field
+        << ": " << held.message << '\n';
 }
 
 /// Objects of the guest. Prints what is wrong and returns nullopt.

@@ -119,8 +119,9 @@ std::vector<CLI::Option*> add_object_options(CLI::App& command, Arguments& a) {
           ->type_name("NAMESPACE/NAME");
   for (CLI::Option* option : options) option->excludes(guest);
   options.push_back(guest);
-  options.push_back(command.add_option("--metallb-namespace", a.guest_options.metallb_namespace,
-                                       "where the hosted cluster's MetalLB operator looks for its objects")
+  options.push_back(command
+                        .add_option("--metallb-namespace", a.guest_options.metallb_namespace,
+                                    "where the hosted cluster's MetalLB operator looks for its objects")
                         ->type_name("NAME")
                         ->needs(guest));
   options.push_back(command.add_option("-o,--output", a.format, "form of the objects")

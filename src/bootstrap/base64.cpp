@@ -19,11 +19,11 @@ std::optional<std::string> from_base64(std::string_view text) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const std::size_t digits = std::min(text.find_first_not_of(kDigits), text.size());
   const std::size_t padding = text.size() - digits;
-  if (text.size() % 4 != 0 || padding > 2 || text.substr(digits) != std::string_view("==").substr(0, padding)) return {};
+  if (text.size() % 4 != 0 || padding > 2 || text.substr(digits) != std::string_view("==").substr(0, padding))
+    return {};
   std::string bytes(text.size() / 4 * 3, '\0');
-  const int size =
-      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                                   reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
   if (size < 0) return {};
   bytes.resize(bytes.size() - padding);
   return bytes;

@@ -56,13 +56,12 @@ class GuestBuilder {
     Json metallb = make("metallb.io/v1beta1", "MetalLB", "metallb", options_.metallb_namespace);
     metallb["spec"] = Json::object();
     Json pool = make("metallb.io/v1beta1", "IPAddressPool", pool_name, options_.metallb_namespace);
-    pool["spec"] = {
-        {"addresses", Json::array({*ingress_.address_pool_range})},
-        {"autoAssign", false},
-        {"avoidBuggyIPs", false},
-        {"serviceAllocation",
-         {{"namespaces", Json::array({ingress_.service_namespace})},
-          {"serviceSelectors", Json::array({{{"matchLabels", selector_labels(unit_, kComponent)}}})}}}};
+    pool["spec"] = {{"addresses", Json::array({*ingress_.address_pool_range})},
+                    {"autoAssign", false},
+                    {"avoidBuggyIPs", false},
+                    {"serviceAllocation",
+                     {{"namespaces", Json::array({ingress_.service_namespace})},
+                      {"serviceSelectors", Json::array({{{"matchLabels", selector_labels(unit_, kComponent)}}})}}}};
     Json advertisement =
         make("metallb.io/v1beta1", "L2Advertisement",
              ingress_.l2_advertisement_name.value_or(cut_name("advertise-" + pool_name, {}, kMaxNameBytes)),
@@ -76,9 +75,9 @@ class GuestBuilder {
     for (const auto& [key, value] : ingress_.service_labels) service["metadata"]["labels"].emplace(key, value);
     for (const auto& [key, value] : ingress_.service_annotations) service["metadata"]["annotations"][key] = value;
     service["metadata"]["annotations"]["metallb.io/address-pool"] = *ingress_.address_pool_name;
-    service["spec"] =
-        service_spec("LoadBalancer", {{"ingresscontroller.operator.openshift.io/deployment-ingresscontroller", "default"}},
-                     {{"http", ingress_.http_port, "TCP", kRouterHttp}, {"https", ingress_.https_port, "TCP", kRouterHttps}});
+    service["spec"] = service_spec(
+        "LoadBalancer", {{"ingresscontroller.operator.openshift.io/deployment-ingresscontroller", "default"}},
+        {{"http", ingress_.http_port, "TCP", kRouterHttp}, {"https", ingress_.https_port, "TCP", kRouterHttps}});
     out_.push_back(std::move(service));
   }
 

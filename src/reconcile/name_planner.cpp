@@ -122,8 +122,7 @@ void NamePlanner::add_entry(Json entry) {
     // What is not there can't be tested, but that nothing has changed can.
     if (const std::string version = string_at(dns, "/metadata/resourceVersion"); !version.empty())
       patch.push_back({{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", version}});
-    if (json_at(dns, "/spec").is_null())
-      patch.push_back({{"op", "add"}, {"path", "/spec"}, {"value", Json::object()}});
+    if (json_at(dns, "/spec").is_null()) patch.push_back({{"op", "add"}, {"path", "/spec"}, {"value", Json::object()}});
     patch.push_back({{"op", "add"}, {"path", "/spec/servers"}, {"value", Json::array({std::move(entry)})}});
   } else {
     const auto ours = std::ranges::find_if(

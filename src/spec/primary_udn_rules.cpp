@@ -423,8 +423,8 @@ void check_against_each_other(std::vector<Examined<PrimaryUDN>>& udns) {
       claim(cluster_scoped, value.network_name.value_or(value.metadata.name), udn,
             value.network_name ? "/spec/networkName" : "/metadata/name", "the name of ClusterUserDefinedNetwork ");
     if (!value.evpn) continue;
-    for (const auto& [part, pointer] : {std::pair{&value.evpn->mac_vrf, "/evpn/macVRF/vni"},
-                                        std::pair{&value.evpn->ip_vrf, "/evpn/ipVRF/vni"}})
+    for (const auto& [part, pointer] :
+         {std::pair{&value.evpn->mac_vrf, "/evpn/macVRF/vni"}, std::pair{&value.evpn->ip_vrf, "/evpn/ipVRF/vni"}})
       if (*part) claim(vnis, std::to_string((*part)->vni), udn, kNetwork + pointer, "VNI ");
   }
 }

@@ -22,8 +22,9 @@ class ServiceRules {
     if (udn_.virtual_machines.empty()) {
       if (subject_.is_good("/spec/virtualMachines"))
         subject_.error(code::bad_combination, kServices,
-                       udn_.hosted_cluster ? "the machines of a hosted cluster have their Services in the hosted cluster"
-                                           : "there are no virtualMachines that they could lead to");
+                       udn_.hosted_cluster
+                           ? "the machines of a hosted cluster have their Services in the hosted cluster"
+                           : "there are no virtualMachines that they could lead to");
       return;
     }
     for (std::size_t i = 0; i < udn_.services.size(); ++i) {

@@ -326,9 +326,7 @@ def hosted_cluster(api: ApiServer) -> Callable[[], Object]:
     return look
 
 
-def test_primary_udn(
-    on_server: Ansible, api: ApiServer, hosted_cluster: Callable[[], Object], tmp_path: Path
-) -> None:
+def test_primary_udn(on_server: Ansible, api: ApiServer, hosted_cluster: Callable[[], Object], tmp_path: Path) -> None:
     (tmp_path / "udn.json").write_text(json.dumps(UDN))
     variables = extra(hcpnet_files=[str(tmp_path / "udn.json")])
     assert changes(on_server.playbook("hcpnet.hcpnet.primary_udn", *variables)) == 1

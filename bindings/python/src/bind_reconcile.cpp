@@ -58,8 +58,7 @@ void bind_object_write(py::module_& m) {
       .def_property_readonly(
           "verb", [](const WriteStep& step) { return std::string(to_string(step.verb)); },
           "str: \"get\", \"create\" or \"update\": what to send, or to begin again with.")
-      .def_property_readonly(
-          "delay", [](const WriteStep& step) { return step.delay; }, "timedelta: to wait before.");
+      .def_property_readonly("delay", [](const WriteStep& step) { return step.delay; }, "timedelta: to wait before.");
   py::class_<ObjectWrite>(m, "ObjectWrite", "One object on its way to an API server that others write to as well.")
       .def(py::init([](const std::string& first, std::size_t max_conflicts, std::chrono::milliseconds first_delay,
                        std::chrono::milliseconds max_delay) {

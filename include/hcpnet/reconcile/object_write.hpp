@@ -16,8 +16,8 @@ enum class Verb : std::uint8_t { get, create, update };
 
 /// What an API server says to a request.
 struct Answer {
-  unsigned status = 0;       ///< of HTTP; 0: none came
-  std::string reason = {};   ///< of the Status object: "Conflict", "AlreadyExists"
+  unsigned status = 0;                                   ///< of HTTP; 0: none came
+  std::string reason = {};                               ///< of the Status object: "Conflict", "AlreadyExists"
   std::optional<std::chrono::seconds> retry_after = {};  ///< header Retry-After
 };
 

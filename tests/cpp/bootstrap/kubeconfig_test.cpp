@@ -122,7 +122,8 @@ TEST(RetargetKubeconfig, ProblemsNameThePlaceAndQuoteNothing) {
 TEST(Base64, IsReadBackAndNothingElseIs) {
   for (const char* bytes : {"", "f", "fo", "foo", "foob", "fooba", "foobar"})
     EXPECT_EQ(from_base64(base64(bytes)), bytes);
-  for (const char* text : {"Z", "Zg", "Zg=", "Zg===", "Zg= =", " Zm8=", "Zm8=\n", "Z===", "Zm9v====", "Z-8=", "Zg==Zg=="})
+  for (const char* text :
+       {"Z", "Zg", "Zg=", "Zg===", "Zg= =", " Zm8=", "Zm8=\n", "Z===", "Zm9v====", "Z-8=", "Zg==Zg=="})
     EXPECT_FALSE(from_base64(text)) << text;
 }
 

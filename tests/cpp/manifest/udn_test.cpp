@@ -288,13 +288,13 @@ TEST(Udn, MachinesAskForAddressesAsTheirClusterTakesThem) {
   EXPECT_EQ(asking["spec"]["domain"]["devices"]["interfaces"],
             Json::parse(R"([{"name": "default", "binding": {"name": "l2bridge"}, "macAddress": "02:00:00:00:00:0a"},
                             {"name": "iface1_vms-storage", "bridge": {}}])"));
-  EXPECT_EQ(asking["spec"]["networks"],
-            Json::parse(R"([{"name": "default", "pod": {}},
+  EXPECT_EQ(asking["spec"]["networks"], Json::parse(R"([{"name": "default", "pod": {}},
                             {"name": "iface1_vms-storage", "multus": {"networkName": "vms/storage"}}])"));
   EXPECT_FALSE(machines[2]["spec"]["template"]["metadata"].contains("annotations")) << "who asks for nothing";
 }
 
-// A Service has to select pods, here the machines' launchers: OVN-Kubernetes mirrors the slices of such a Service alone.
+// A Service has to select pods, here the machines' launchers: OVN-Kubernetes mirrors the slices of such a Service
+// alone.
 TEST(Udn, ServicesSelectTheMachinesThatTheyName) {
   const Built built = build_file("machines.yaml");
   std::map<std::string, Json> services;
@@ -302,7 +302,8 @@ TEST(Udn, ServicesSelectTheMachinesThatTheyName) {
   ASSERT_EQ(services.size(), 3U);
   const auto machines = all(built, "VirtualMachine");  // lab/w0, vms/w0, vms/w1
   const auto leads_to = [&](const char* name, const Json& machine) {
-    const Json selector = services[name]["spec"]["selector"], labels = machine["spec"]["template"]["metadata"]["labels"];
+    const Json selector = services[name]["spec"]["selector"],
+               labels = machine["spec"]["template"]["metadata"]["labels"];
     EXPECT_EQ(selector.size(), 1U);
     return machine["metadata"]["namespace"] == services[name]["metadata"]["namespace"] &&
            labels.contains(selector.begin().key()) && labels[selector.begin().key()] == selector.begin().value();

@@ -143,8 +143,9 @@ status: {availableReplicas: 1}
 /// Where there is no list yet, one that somebody has made meanwhile is not overwritten.
 TEST(UdnNames, DnsWithoutAListIsChangedAsItWasSeen) {
   State state;
-  state.guest = replaced(state.guest, "metadata: {name: default}\nspec: {servers: [{name: theirs, zones: [corp.example]}]}",
-                         "metadata: {name: default, resourceVersion: \"7\"}\nspec: {logLevel: Normal}");
+  state.guest =
+      replaced(state.guest, "metadata: {name: default}\nspec: {servers: [{name: theirs, zones: [corp.example]}]}",
+               "metadata: {name: default, resourceVersion: \"7\"}\nspec: {logLevel: Normal}");
   state.guest += R"(---
 apiVersion: v1
 kind: Service

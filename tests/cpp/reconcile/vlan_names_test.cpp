@@ -14,8 +14,9 @@ using manifest::Deployment;
 using testing::Contains;
 using testing::IsEmpty;
 
-const std::string kDns = "---\napiVersion: operator.openshift.io/v1\nkind: DNS\nmetadata: {name: default}\n"
-                         "spec: {servers: [{name: theirs, zones: [corp.example]}]}\n";
+const std::string kDns =
+    "---\napiVersion: operator.openshift.io/v1\nkind: DNS\nmetadata: {name: default}\n"
+    "spec: {servers: [{name: theirs, zones: [corp.example]}]}\n";
 const std::string kService =
     "---\napiVersion: v1\nkind: Service\nmetadata: {name: vlan7-dns, namespace: hcp}\nspec: {clusterIP: 172.30.9.3}\n";
 

@@ -34,7 +34,7 @@ def as_texts(value: object, name: str) -> dict[str, str]:
         raise AnsibleFilterError(f"hcpnet.hcpnet.objects: {name}: {error}") from error
 
 
-def objects(value: object, observed: object = None, **options: Any) -> list[dict[str, Any]]:
+def objects(value: object, observed: object = None, **options: object) -> list[dict[str, Any]]:
     """Make the objects of a set."""
     if HCPNET_IMPORT_ERROR is not None:
         raise AnsibleFilterError("hcpnet.hcpnet.objects needs the Python package hcpnet") from HCPNET_IMPORT_ERROR

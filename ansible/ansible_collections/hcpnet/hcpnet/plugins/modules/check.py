@@ -69,7 +69,6 @@ object_count:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-
 from ansible_collections.hcpnet.hcpnet.plugins.module_utils.specs import (
     DEPLOYMENT_ARGUMENTS,
     SPEC_ARGUMENTS,

@@ -91,10 +91,9 @@ findings:
   elements: dict
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ansible.module_utils.basic import AnsibleModule
-
 from ansible_collections.hcpnet.hcpnet.plugins.module_utils.specs import (
     SPEC_ARGUMENTS,
     check_set,
@@ -103,13 +102,17 @@ from ansible_collections.hcpnet.hcpnet.plugins.module_utils.specs import (
     read_set,
 )
 
+if TYPE_CHECKING:
+    from hcpnet.manifest import PublishedName
+    from hcpnet.spec import ValidDhcp, ValidDns, ValidInfra, ValidProxy
 
-def server_of(component: Any) -> str | None:
+
+def server_of(component: ValidDhcp | ValidDns | ValidProxy | None) -> str | None:
     """The address of a server, if there is one."""
     return None if component is None else str(component.server_ip)
 
 
-def network(infra: Any) -> dict[str, Any]:
+def network(infra: ValidInfra) -> dict[str, Any]:
     """An Infra as a value of Ansible."""
     return {
         "name": infra.metadata.name,
@@ -131,7 +134,7 @@ def network(infra: Any) -> dict[str, Any]:
     }
 
 
-def published_name(name: Any) -> dict[str, Any]:
+def published_name(name: PublishedName) -> dict[str, Any]:
     """A name of a hosted cluster as a value of Ansible."""
     target = name.target
     leads_to = None if target is None else f"{target.namespace}/{target.service}:{target.port}"

@@ -81,7 +81,6 @@ import tempfile
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
-
 from ansible_collections.hcpnet.hcpnet.plugins.module_utils.specs import (
     DEPLOYMENT_ARGUMENTS,
     SPEC_ARGUMENTS,
