@@ -38,9 +38,11 @@ TEST(ParseIpAddress, Man12TextIsReadOneWayOrNotAtAll) {
     EXPECT_FALSE(parse_ip_address(text.get<std::string>())) << text;
     EXPECT_FALSE(parse_cidr(text.get<std::string>())) << text;
   }
-  for (const nlohmann::json& join : data["join"])
-    if (const auto address = parse_ip_address(join[0].get<std::string>()))
-      EXPECT_EQ((Endpoint{*address, join[1].get<std::uint16_t>()}.to_string()), join[2]);
+  for (const nlohmann::json& join : data["join"]) {
+    const auto address = parse_ip_address(join[0].get<std::string>());
+    ASSERT_TRUE(address) << join;
+    EXPECT_EQ((Endpoint{*address, join[1].get<std::uint16_t>()}.to_string()), join[2]);
+  }
 }
 
 TEST(ParseIpv6, ReadsAndPrintsRfc5952) {
