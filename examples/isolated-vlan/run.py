@@ -11,6 +11,7 @@ Exit status 0 when every step was seen to work.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
@@ -37,6 +38,12 @@ KUBERNETES = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "kub
 
 class StepFailed(Exception):
     pass
+
+
+def end_on_signals() -> None:
+    """SIGTERM and SIGHUP end the demonstration as ^C does: what it made is removed."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
 
 
 class Demo:
@@ -378,12 +385,15 @@ class Demo:
         self.expect("hcpnet: clean stop on SIGTERM, exit status", str(hcpnet.wait(timeout=15)), "0")
 
     def clean_up(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # a second one must not leave half of it behind
         for process in self.processes:
             process.kill()
             process.wait()
         for name in self.namespaces:
             for pid in subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout.split():
-                os.kill(int(pid), signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # it may end by itself
+                    os.kill(int(pid), signal.SIGKILL)
             subprocess.run(["ip", "netns", "del", name], check=False)
             shutil.rmtree(Path("/etc/netns") / name, ignore_errors=True)
         if Path("/etc/netns").is_dir() and not any(Path("/etc/netns").iterdir()):
@@ -506,6 +516,7 @@ def main() -> int:
     ]
     if missing:
         parser.error(f"missing: {', '.join(missing)}")
+    end_on_signals()
     return Demo(str(Path(hcpnet).resolve())).play()
 
 

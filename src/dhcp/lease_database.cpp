@@ -341,6 +341,8 @@ void LeaseDatabase::load_reservations(StoredLeases& out) {
 }
 
 LeaseDatabase::Transaction::Transaction(LeaseDatabase& database) : database_(database) {
+  if (database_.connection_->has_lost_file())
+    throw sqlite::Error(SQLITE_CANTOPEN, "the lease database was removed or replaced");
   database_.connection_->run("BEGIN IMMEDIATE");
 }
 

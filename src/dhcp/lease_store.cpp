@@ -36,6 +36,8 @@ error_code to_error_code(const sqlite::Error& error) noexcept {
       return errc::make_error_code(errc::device_or_resource_busy);
     case SQLITE_NOMEM:
       return errc::make_error_code(errc::not_enough_memory);
+    case SQLITE_CANTOPEN:
+      return errc::make_error_code(errc::no_such_file_or_directory);
     default:
       return errc::make_error_code(errc::io_error);
   }

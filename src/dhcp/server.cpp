@@ -616,9 +616,15 @@ ServerStats Server::stats() const {
   return out;
 }
 
-bool Server::is_healthy() const noexcept {
-  return impl_->is_disk_good && (!impl_->v6 || !impl_->v6->is_link_lost()) &&
-         std::ranges::none_of(impl_->links, &Impl::Link::is_lost);
+std::vector<std::string> Server::troubles() const {
+  std::vector<std::string> all;
+  if (!impl_->is_disk_good) all.push_back("leases can't be written to disk");
+  for (std::size_t i = 0; i < impl_->links.size(); ++i)
+    if (impl_->links[i].is_lost)
+      all.push_back("the interface of " + impl_->responder->config().subnets[i].name + " is lost");
+  if (impl_->v6)
+    for (std::string& trouble : impl_->v6->troubles()) all.push_back(std::move(trouble));
+  return all;
 }
 
 }  // namespace hcpnet::dhcp

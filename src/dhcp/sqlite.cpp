@@ -85,4 +85,10 @@ std::string Connection::read_text(std::string_view sql) {
   return statement.step() ? statement.text(0) : std::string();
 }
 
+bool Connection::has_lost_file() const noexcept {
+  int has_moved = 0;
+  sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+  return has_moved != 0;
+}
+
 }  // namespace hcpnet::dhcp::sqlite

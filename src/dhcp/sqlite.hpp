@@ -62,6 +62,8 @@ class Connection {
   /// The first column of the first row.
   [[nodiscard]] std::int64_t read_integer(std::string_view sql);
   [[nodiscard]] std::string read_text(std::string_view sql);
+  /// Whether the file was removed or replaced since: what is written now nobody will read.
+  [[nodiscard]] bool has_lost_file() const noexcept;
   [[nodiscard]] bool is_in_transaction() const noexcept { return sqlite3_get_autocommit(connection_.get()) == 0; }
 
  private:

@@ -276,8 +276,12 @@ dhcp::ServerStats::V6 Service::stats() const {
   return out;
 }
 
-bool Service::is_link_lost() const noexcept {
-  return std::ranges::any_of(links_, &Link::is_lost);
+std::vector<std::string> Service::troubles() const {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    if (links_[i].is_lost)
+      out.push_back("the interface of " + responder_.config().subnets[i].name + " is lost (DHCPv6)");
+  return out;
 }
 
 }  // namespace hcpnet::dhcp6

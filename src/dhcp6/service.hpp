@@ -72,7 +72,8 @@ class Service {
   [[nodiscard]] std::vector<Lease> leases() const { return responder_.leases(); }
   [[nodiscard]] std::vector<dhcp::BoundSubnet6> bound() const;
   [[nodiscard]] dhcp::ServerStats::V6 stats() const;
-  [[nodiscard]] bool is_link_lost() const noexcept;
+  /// As dhcp::Server::troubles() tells them.
+  [[nodiscard]] std::vector<std::string> troubles() const;
 
  private:
   struct Link {

@@ -12,7 +12,8 @@ std::vector<std::string> Stack::Impl::service_troubles() const {
   if (state != State::running) troubles.push_back("not serving");
   if (is_draining) troubles.push_back("draining: the proxy takes no new connections");
   if (is_released_) troubles.push_back("another process is taking over; DHCP and the admin pages are let go for it");
-  if (dhcp && !dhcp->is_healthy()) troubles.push_back("dhcp: leases can't be written to disk");
+  if (dhcp)
+    for (const std::string& trouble : dhcp->troubles()) troubles.push_back("dhcp: " + trouble);
   return troubles;
 }
 

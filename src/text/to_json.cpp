@@ -56,7 +56,16 @@ class Converter {
   }
   Json map(const Value& value, const std::string& path) {
     Json members = Json::object();
-    for (const Member& member : value.members) members[member.key] = convert(member.value, child(path, member.key));
+    for (const Member& member : value.members) {
+      const std::string member_path = child(path, member.key);
+      if (member.key_type != ValueType::string) {
+        Value key;
+        key.position = member.value.key;
+        key.text = member.key;
+        problem(key, member_path, "this key is no string to every reader of YAML; put quotes around it");
+      }
+      members[member.key] = convert(member.value, member_path);
+    }
     return members;
   }
   Json integer(const Value& value, const std::string& path) {

@@ -130,7 +130,7 @@ void TreeBuilder::add_merge(Frame& frame, Value value) {
       item.position = value.position;
       frame.merges.push_back(std::move(item));
     }
-  } else if (value.type != ValueType::null && value.type != ValueType::invalid) {
+  } else if (value.type != ValueType::invalid) {
     problems_.add(source_.problem(code::wrong_type, value.position, child(path(), "<<"),
                                   "a merge key takes a mapping or a list of mappings"));
   }

@@ -15,11 +15,17 @@
 #include "text/tree_builder.hpp"
 
 // yaml-cpp follows the grammar; what it lets through is refused here: quotes that are never closed, text behind the end
-// of a document, empty keys, tags on nothing, tags beyond the core schema.
+// of a document, empty keys, tags on nothing, tags beyond the core schema. So is what readers of YAML 1.1 take for
+// something else: colons at the edge of a word in a flow collection, text beside a marker, late directives.
 namespace hcpnet::text {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kFlowIndicators = ",[]{}";
+
+bool is_one_of(char c, std::string_view characters) {
+  return characters.find(c) != std::string_view::npos;
+}
 
 /// What may stand before a node: "&anchor" and "!tag", in either order, with blanks and comments between.
 struct Properties {
@@ -69,10 +75,17 @@ class Handler : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     const std::size_t offset = visit(mark);
-    // YAML lets a document follow a line "..." as well; kubectl then reads the first one only.
-    if (documents_++ > 0 && !source_.text().substr(offset).starts_with("---"))
+    const std::string_view text = source_.text();
+    if (text.substr(offset).starts_with("---")) {
+      const std::size_t next = text.find_first_not_of(" \t", offset + 3);
+      if (next != std::string_view::npos && !is_one_of(text[next], "\r\n#"))
+        source_.stop(code::yaml_syntax, next, "a document begins on the line behind ---; kubectl reads no other");
+    } else if (documents_ > 0) {
+      // YAML lets a document follow a line "..." as well; kubectl then reads the first one only.
       source_.stop(code::yaml_syntax, offset,
                    "this belongs to nothing: the document before it has ended; a new one begins with ---");
+    }
+    ++documents_;
   }
   void OnDocumentEnd() override { parsed_.documents.push_back(tree_.take()); }
 
@@ -96,6 +109,7 @@ class Handler : public YAML::EventHandler {
     const std::size_t offset = visit(mark);
     watch_quotes(offset);
     note_end(offset, text);
+    if (!collections_.empty() && collections_.back().is_flow) refuse_colon_at_edge(scalar_->first);
     if (text == "-") refuse_lone_dash(skip_properties(source_.text(), offset).content);
     Value value;
     value.text = text;
@@ -104,13 +118,13 @@ class Handler : public YAML::EventHandler {
     node(std::move(value), offset, anchor, tag == "?" && text == "<<");
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value) override {
-    begin(ValueType::list, visit(mark), tag, "seq", anchor, false);
+                       YAML::EmitterStyle::value style) override {
+    begin(ValueType::list, visit(mark), tag, "seq", anchor, style);
   }
   void OnSequenceEnd() override { end(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value style) override {
-    begin(ValueType::map, visit(mark), tag, "map", anchor, style == YAML::EmitterStyle::Block);
+    begin(ValueType::map, visit(mark), tag, "map", anchor, style);
   }
   void OnMapEnd() override { end(); }
 
@@ -167,6 +181,23 @@ class Handler : public YAML::EventHandler {
     if (source_.text().substr(content).starts_with('-'))
       source_.stop(code::yaml_syntax, content, "a dash alone is no value; it needs quotes around it");
   }
+  /// In a flow collection a colon before one of ,[]{} ends a key for YAML 1.2 and is part of the word for YAML 1.1; one
+  /// that begins a word is a character of it for YAML 1.2 and ends an empty key for YAML 1.1.
+  void refuse_colon_at_edge(std::size_t content) const {
+    const std::string_view text = source_.text();
+    if (content >= text.size() || is_one_of(text[content], "\"'")) return;
+    if (text[content] == ':')
+      source_.stop(code::yaml_syntax, content, "a value that begins with a colon needs quotes between brackets");
+    for (std::size_t i = content; i < text.size() && !is_one_of(text[i], kFlowIndicators); ++i) {
+      if (text[i] == '#' && is_one_of(text[i - 1], kBlanks)) return;
+      if (text[i] != ':' || i + 1 >= text.size()) continue;
+      if (is_one_of(text[i + 1], kBlanks)) return;
+      if (is_one_of(text[i + 1], kFlowIndicators))
+        source_.stop(code::yaml_syntax, i,
+                     "YAML 1.1 (kubectl) and YAML 1.2 read this colon differently; put a blank behind it if it ends a "
+                     "key, or quotes around the value if it belongs to it");
+    }
+  }
   void watch_quotes(std::size_t offset) {
     const std::string_view text = source_.text();
     const std::size_t open = skip_properties(text, offset).content;
@@ -213,16 +244,18 @@ class Handler : public YAML::EventHandler {
     return ValueType::invalid;
   }
   void begin(ValueType type, std::size_t offset, const std::string& tag, std::string_view core_name,
-             YAML::anchor_t anchor, bool is_block_map) {
+             YAML::anchor_t anchor, YAML::EmitterStyle::value style) {
     const bool readable = tag == "?" || tag == std::string(kCoreTags).append(core_name);
     if (!readable)
       refuse_tag(offset,
                  "the tag is none of YAML's core tags, or this value does not fit it; write the value without a tag");
     tree_.begin(type, offset, anchor, readable);
+    const bool is_flow = style == YAML::EmitterStyle::Flow;
+    const bool is_block_map = type == ValueType::map && !is_flow;
     collections_.push_back({is_block_map           ? kNextKey
                             : collections_.empty() ? 0
                                                    : collections_.back().indent,
-                            is_block_map});
+                            is_block_map, is_flow});
   }
   void end() {
     collections_.pop_back();
@@ -240,11 +273,28 @@ class Handler : public YAML::EventHandler {
     std::size_t indent =
         0;  ///< column of the keys of the nearest block mapping; kNextKey until its first key, 0 where there is none
     bool is_block_map = false;
+    bool is_flow = false;
   };
   std::vector<Collection> collections_;                        ///< those that are open
   std::optional<std::pair<std::size_t, std::size_t>> scalar_;  ///< begin and end of the last one; none after an alias
   std::optional<std::pair<std::size_t, std::size_t>> quoted_;  ///< from the opening quote to behind the closing one
 };
+
+/// A line that begins with % is a directive before the first document alone. yaml-cpp drops it wherever it stands.
+void refuse_late_directives(const Source& source) {
+  const std::string_view text = source.text();
+  bool has_begun = false;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    if (has_begun && line.starts_with('%'))
+      source.stop(code::yaml_syntax, begin,
+                  "a line that begins with % belongs before the first document; a value needs quotes around it");
+    const std::size_t first = line.find_first_not_of(kBlanks);
+    has_begun |= first != std::string_view::npos && line[first] != '#' && !line.starts_with('%');
+    begin = end + 1;
+  }
+}
 
 }  // namespace
 
@@ -253,6 +303,7 @@ Parsed parse_yaml(std::string_view file, std::string_view text, const LoadLimits
   const Source source(file, text);
   try {
     source.check(limits, true);
+    refuse_late_directives(source);
     std::istringstream stream{std::string(source.text())};
     Handler handler(source, limits, parsed);
     try {

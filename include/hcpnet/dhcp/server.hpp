@@ -114,8 +114,10 @@ class Server {
   [[nodiscard]] std::vector<BoundSubnet> bound() const;
   [[nodiscard]] std::vector<BoundSubnet6> bound6() const;
   [[nodiscard]] ServerStats stats() const;
-  /// False after a commit failed, until one succeeds again.
-  [[nodiscard]] bool is_healthy() const noexcept;
+  /// What keeps clients from being served, in words, each with its interface or subnet: a disk that refuses (until a
+  /// commit succeeds again), interfaces that are lost (until they are back). Empty when all is well.
+  [[nodiscard]] std::vector<std::string> troubles() const;
+  [[nodiscard]] bool is_healthy() const { return troubles().empty(); }
 
  private:
   struct Impl;

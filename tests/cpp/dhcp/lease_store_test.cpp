@@ -309,6 +309,15 @@ TEST_F(LeaseStoreTest, FailingDiskFailsTheGroupAndNotTheNext) {
   EXPECT_EQ(stored(), 1U);
 }
 
+TEST_F(LeaseStoreTest, AFileThatIsRemovedIsNotWrittenToAnyMore) {
+  LeaseStore& store = open();
+  std::filesystem::remove(path_);
+  std::optional<error_code> result;
+  store.put({change(50, 1)}, [&](error_code r) { result = r; });
+  run_until([&] { return result.has_value(); });
+  EXPECT_EQ(*result, boost::system::errc::no_such_file_or_directory);
+}
+
 TEST_F(LeaseStoreTest, CloseWritesEverythingFirst) {
   LeaseStore& store = open();
   std::size_t done = 0;

@@ -59,6 +59,7 @@ TEST(ParseYaml, KeepsAQuotedMergeKeyAsAKey) {
 
 TEST(ParseYaml, RefusesAMergeOfSomethingElse) {
   EXPECT_EQ(only_problem("a: {<<: 5}\n").code, "wrong-type");
+  EXPECT_EQ(only_problem("a: {<<: }\n").code, "wrong-type");
   EXPECT_EQ(only_problem("x: &x {a: 1}\ny: {<<: *x, <<: *x}\n").code, "duplicate-key");
 }
 
@@ -108,21 +109,40 @@ TEST_P(YamlSyntax, IsReportedAtItsLineOnce) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, YamlSyntax,
-    testing::Values(SyntaxCase{"a: \"b\nc: d\n", 1}, SyntaxCase{"a: 'b\n", 1},
-                    SyntaxCase{"x: 1\na: 'b\nc: \"d'\ne: f\n", 2}, SyntaxCase{"a:\n  b: \"c\n d: e\"\n", 2},
-                    SyntaxCase{"a: &x !!str \"b\nc: d\n", 1}, SyntaxCase{"a:\n\tb: c\n", 2},
-                    SyntaxCase{"a: b\n\tc: d\n", 2}, SyntaxCase{"a: *x\n", 1}, SyntaxCase{"a: b: c\n", 1},
-                    SyntaxCase{"a: [b\nc: d\n", 2}, SyntaxCase{"a: {b: c\n", 2}, SyntaxCase{"a: b]\n]\n", 2},
-                    SyntaxCase{"[a]\n[b]\n", 2}, SyntaxCase{"\"a\" b\n", 1}, SyntaxCase{"- a\n-b\n- c\n", 2},
-                    SyntaxCase{"  a: b\n c: d\n", 2}, SyntaxCase{": a\n", 1}, SyntaxCase{"{a: b, , c: d}\n", 1},
-                    SyntaxCase{"[x]: y\n", 1}, SyntaxCase{"{x: y}: z\n", 1}, SyntaxCase{"a: b\nc\n", 2},
-                    SyntaxCase{"a:\n  b: c\n  d e\n  f: g\n", 4}, SyntaxCase{"a:\n  \"b\"\nc: d\n  e\nf\n", 5},
-                    SyntaxCase{"a: @b\n", 1}, SyntaxCase{"a: `b`\n", 1}, SyntaxCase{"a: %b\n", 1},
-                    SyntaxCase{"a: \"\\q\"\n", 1}, SyntaxCase{"%YAML 3.0\n---\na: b\n", 1},
-                    SyntaxCase{"a: \"x\n--- \ny\"\n", 2}, SyntaxCase{"a: b\nc: {d: -}\n", 2},
-                    SyntaxCase{"a: [b,\n -, c]\n", 2}, SyntaxCase{"{a: -, b: c}\n", 1}, SyntaxCase{"[-]\n", 1},
-                    SyntaxCase{"{-: a}\n", 1}, SyntaxCase{"{a: !!str -}\n", 1}, SyntaxCase{"{a: - }\n", 1},
-                    SyntaxCase{"a: b\n...\nc: d\n", 3}, SyntaxCase{"a: b\n...\n# c\n\nd: e\n", 5}));
+    testing::Values(
+        SyntaxCase{"a: \"b\nc: d\n", 1}, SyntaxCase{"a: 'b\n", 1}, SyntaxCase{"x: 1\na: 'b\nc: \"d'\ne: f\n", 2},
+        SyntaxCase{"a:\n  b: \"c\n d: e\"\n", 2}, SyntaxCase{"a: &x !!str \"b\nc: d\n", 1},
+        SyntaxCase{"a:\n\tb: c\n", 2}, SyntaxCase{"a: b\n\tc: d\n", 2}, SyntaxCase{"a: *x\n", 1},
+        SyntaxCase{"a: b: c\n", 1}, SyntaxCase{"a: [b\nc: d\n", 2}, SyntaxCase{"a: {b: c\n", 2},
+        SyntaxCase{"a: b]\n]\n", 2}, SyntaxCase{"[a]\n[b]\n", 2}, SyntaxCase{"\"a\" b\n", 1},
+        SyntaxCase{"- a\n-b\n- c\n", 2}, SyntaxCase{"  a: b\n c: d\n", 2}, SyntaxCase{": a\n", 1},
+        SyntaxCase{"{a: b, , c: d}\n", 1}, SyntaxCase{"[x]: y\n", 1}, SyntaxCase{"{x: y}: z\n", 1},
+        SyntaxCase{"a: b\nc\n", 2}, SyntaxCase{"a:\n  b: c\n  d e\n  f: g\n", 4},
+        SyntaxCase{"a:\n  \"b\"\nc: d\n  e\nf\n", 5}, SyntaxCase{"a: @b\n", 1}, SyntaxCase{"a: `b`\n", 1},
+        SyntaxCase{"a: %b\n", 1}, SyntaxCase{"a: \"\\q\"\n", 1}, SyntaxCase{"%YAML 3.0\n---\na: b\n", 1},
+        SyntaxCase{"a: \"x\n--- \ny\"\n", 2}, SyntaxCase{"a: b\nc: {d: -}\n", 2}, SyntaxCase{"a: [b,\n -, c]\n", 2},
+        SyntaxCase{"{a: -, b: c}\n", 1}, SyntaxCase{"[-]\n", 1}, SyntaxCase{"{-: a}\n", 1},
+        SyntaxCase{"{a: !!str -}\n", 1}, SyntaxCase{"{a: - }\n", 1}, SyntaxCase{"a: b\n...\nc: d\n", 3},
+        SyntaxCase{"a: b\n...\n# c\n\nd: e\n", 5}, SyntaxCase{"a: {b:, c: d}\n", 1},
+        SyntaxCase{"a:\n- [b,\n  fd00::]\n", 3}, SyntaxCase{"{a: b:}\n", 1}, SyntaxCase{"[a:[b]]\n", 1},
+        SyntaxCase{"{a:{b: c}}\n", 1}, SyntaxCase{"a: [::/0]\n", 1}, SyntaxCase{"a: {b: :c}\n", 1},
+        SyntaxCase{"{a: !!str b:}\n", 1}, SyntaxCase{"[[b], c d:]\n", 1}, SyntaxCase{"a: b\n%c: d\n", 2},
+        SyntaxCase{"a: b\n---\n%YAML 1.2\n---\nc: d\n", 3}, SyntaxCase{"a: b\n...\n%YAML 1.2\n---\nc: d\n", 3},
+        SyntaxCase{"--- {a: b}\n", 1}, SyntaxCase{"a: b\n--- &x\nc: d\n", 2}));
+
+TEST(ParseYaml, TakesColonsWithinWordsAndBehindQuotes) {
+  const Value root = only_document("a: [fd00::1, b:c, 'd:', \"::\", e:f]\ng: {'h':i, j: ' k:', l: fd00::/8 }\n");
+  EXPECT_EQ(find(root, "/a/0")->text, "fd00::1");
+  EXPECT_EQ(find(root, "/a/1")->text, "b:c");
+  EXPECT_EQ(find(root, "/a/2")->text, "d:");
+  EXPECT_EQ(find(root, "/a/3")->text, "::");
+  EXPECT_EQ(find(root, "/g/h")->text, "i");
+  EXPECT_EQ(find(root, "/g/l")->text, "fd00::/8");
+}
+
+TEST(ParseYaml, TakesDirectivesAndCommentsBeforeTheFirstDocument) {
+  EXPECT_EQ(only_document("# c\n\n%YAML 1.2\n--- # d\na: '%'\nb: |\n  %c\n").find("b")->text, "%c\n");
+}
 
 TEST(ParseYaml, TakesADashInQuotesOrWithMoreBehind) {
   const Value root = only_document("a: {b: '-', c: -d, e: [\"-\", --]}\nf: -1\n");
