@@ -284,8 +284,14 @@ void add_udn_rules(Json& schema) {
            "a Service of the type ClusterIP has no node ports");
   add_rule(service, "self.name.matches('^[a-z]')", "the name of a Service begins with a letter");
   add_rule(spec, "self.scope == oldSelf.scope", "scope can't be changed");
+  add_rule(spec, "has(self.uplinks) == has(oldSelf.uplinks) && (!has(self.uplinks) || self.uplinks == oldSelf.uplinks)",
+           "uplinks can't be changed");
   Json& network = at(schema, {"spec", "network"});
   add_rule(network, "self.topology == oldSelf.topology", "topology can't be changed");
+  add_rule(network,
+           "has(self.transport) == has(oldSelf.transport) && (!has(self.transport) || self.transport == "
+           "oldSelf.transport)",
+           "transport can't be changed");
   for (const auto& [name, part] : {std::pair{"Layer2", "layer2"}, std::pair{"Layer3", "layer3"}}) {
     const std::string rule = std::string("(self.topology == '") + name + "') == has(self." + part + ')';
     add_rule(network, rule.c_str(), "layer2 or layer3 is there, as the topology says");
@@ -316,11 +322,15 @@ void add_udn_rules(Json& schema) {
 void add_rules(std::string_view kind, Json& schema) {
   if (kind == "Infra") add_infra_rules(schema);
   if (kind == "PrimaryUDN") add_udn_rules(schema);
-  if (kind == "InfraClusterAttachment")
-    add_rule(at(schema, {"spec", "appsIngress"}),
-             "!self.enabled || (has(self.metallb) && has(self.metallb.addressPoolName) && "
+  if (kind == "InfraClusterAttachment") {
+    Json& ingress = at(schema, {"spec", "appsIngress"});
+    add_rule(ingress,
+             "!self.enabled || has(self.staticVIP) || (has(self.metallb) && has(self.metallb.addressPoolName) && "
              "has(self.metallb.ipAddressPoolRange))",
-             "an enabled appsIngress needs metallb.addressPoolName and metallb.ipAddressPoolRange");
+             "an enabled appsIngress needs metallb.addressPoolName and metallb.ipAddressPoolRange, or staticVIP");
+    add_rule(ingress, "!self.enabled || !has(self.staticVIP) || !has(self.metallb)",
+             "applications have one fixed address or a pool of MetalLB's, and not both");
+  }
   for (const auto& [policy, server] : {std::pair{"DHCPPolicy", "DHCPServer"}, std::pair{"DNSPolicy", "DNSServer"},
                                        std::pair{"ProxyPolicy", "ProxyServer"}})
     if (kind == policy) at(schema, {"spec", "targetRef", "kind"})["enum"] = {"Infra", server};

@@ -33,12 +33,13 @@ constexpr ImmutableField kImmutable[] = {
     {"PersistentVolumeClaim", "/spec/accessModes", Recreate::never},
     {"PersistentVolumeClaim", "/spec/volumeMode", Recreate::never},
     {"IPAMClaim", "/spec", Recreate::never},
-    // A network in use can't go, and takes the addresses of what is on it along.
+    // A network in use can't go, and takes the addresses of what is on it along. Subnets of Layer3 can be added.
     {"UserDefinedNetwork", "/spec/topology", Recreate::never},
     {"UserDefinedNetwork", "/spec/layer2", Recreate::never},
     {"UserDefinedNetwork", "/spec/layer3/role", Recreate::never},
     {"UserDefinedNetwork", "/spec/layer3/mtu", Recreate::never},
     {"UserDefinedNetwork", "/spec/layer3/joinSubnets", Recreate::never},
+    {"UserDefinedNetwork", "/spec/layer3/subnets", Recreate::never},
     {"ClusterUserDefinedNetwork", "/spec/network/topology", Recreate::never},
     {"ClusterUserDefinedNetwork", "/spec/network/layer2", Recreate::never},
     {"ClusterUserDefinedNetwork", "/spec/network/transport", Recreate::never},
@@ -46,10 +47,13 @@ constexpr ImmutableField kImmutable[] = {
     {"ClusterUserDefinedNetwork", "/spec/network/layer3/role", Recreate::never},
     {"ClusterUserDefinedNetwork", "/spec/network/layer3/mtu", Recreate::never},
     {"ClusterUserDefinedNetwork", "/spec/network/layer3/joinSubnets", Recreate::never},
+    {"ClusterUserDefinedNetwork", "/spec/network/layer3/subnets", Recreate::never},
     {"ClusterUserDefinedNetwork", "/spec/uplinks", Recreate::never},
     // OVN-Kubernetes looks at it when the namespace is made; OpenShift refuses the change.
     {"Namespace", "/metadata/labels/k8s.ovn.org~1primary-user-defined-network", Recreate::never},
 };
+/// Of a list that only grows.
+constexpr std::string_view kGrowing = "/layer3/subnets";
 
 /// By what the items of two lists belong together; null where the lists are one value.
 const char* common_key(const Json& desired, const Json& observed, std::string_view pointer, bool is_whole) {
@@ -145,12 +149,33 @@ bool is_at_or_below(std::string_view field, std::string_view pointer) {
   return field.starts_with(pointer) && (field.size() == pointer.size() || field[pointer.size()] == '/');
 }
 
+/// Whether `desired` has every item of the observed list at `pointer`.
+bool only_grows(const Json& desired, const Json& observed, std::string_view pointer) {
+  const Json &wanted = json_at(desired, pointer), &there = json_at(observed, pointer);
+  const auto is_wanted = [&](const Json& item) {
+    return std::ranges::any_of(wanted, [&](const Json& other) { return other == item; });
+  };
+  return there.is_array() && std::ranges::all_of(there, is_wanted);
+}
+
 /// What has the field of `field`; null where it may be changed.
-const ImmutableField* immutable(const std::string& kind, const std::string& field) {
+const ImmutableField* immutable(const Json& desired, const Json& observed, const std::string& field) {
+  const std::string kind = string_at(desired, "/kind");
   for (const ImmutableField& known : kImmutable)
-    if (known.kind == kind && (is_at_or_below(field, known.pointer) || is_at_or_below(known.pointer, field)))
+    if (known.kind == kind && (is_at_or_below(field, known.pointer) || is_at_or_below(known.pointer, field)) &&
+        !(known.pointer.ends_with(kGrowing) && only_grows(desired, observed, known.pointer)))
       return &known;
   return nullptr;
+}
+
+/// Of the label that makes a namespace's network primary only the presence counts, so that its value stays.
+Json as_it_counts(Json desired, const Json& observed) {
+  if (string_at(desired, "/kind") != "Namespace") return desired;
+  const std::string label(manifest::kPrimaryNetworkLabel);
+  const Json& there = json_at(json_at(observed, "/metadata"), "/labels");
+  if (!there.is_object() || !there.contains(label)) return desired;
+  if (json_at(desired, "/metadata/labels").contains(label)) desired["metadata"]["labels"][label] = there[label];
+  return desired;
 }
 
 std::string told(const std::vector<std::string>& fields) {
@@ -174,13 +199,13 @@ Step compare(const Json& desired, const Json* observed, bool may_recreate) {
     return step;
   }
   Comparison comparison(is_whole);
-  Json content = desired;
+  const Json wanted = as_it_counts(desired, *observed);
+  Json content = wanted;
   content.erase("apiVersion");
   comparison.compare(content, *observed, "");
   if (comparison.fields.empty()) return step;
-  const std::string kind = string_at(desired, "/kind");
   const auto forces = [&](const std::string& field) {
-    const ImmutableField* known = immutable(kind, field);
+    const ImmutableField* known = immutable(desired, *observed, field);
     return known != nullptr &&
            (known->recreate == Recreate::always || (known->recreate == Recreate::on_request && may_recreate));
   };
@@ -191,19 +216,19 @@ Step compare(const Json& desired, const Json* observed, bool may_recreate) {
     return step;
   }
   for (const std::string& field : comparison.fields) {
-    const ImmutableField* known = immutable(kind, field);
+    const ImmutableField* known = immutable(desired, *observed, field);
     if (known == nullptr) continue;
     step.held.push_back({identity(desired), "ImmutableField", field,
                          known->recreate == Recreate::never
                              ? "it can't be changed, and what depends on the object would go with it"
                              : "it can't be changed: allow that the object is made anew"});
   }
-  if (step.held.empty()) step.actions.push_back({ActionKind::update, desired, {}, told(comparison.fields)});
+  if (step.held.empty()) step.actions.push_back({ActionKind::update, wanted, {}, told(comparison.fields)});
   return step;
 }
 
 Json overlay(Json observed, const Json& desired) {
-  put_over(desired, observed, "", is_ours(desired));
+  put_over(as_it_counts(desired, observed), observed, "", is_ours(desired));
   return observed;
 }
 

@@ -141,6 +141,25 @@ TEST(Compare, WhatHoldsStateOrMakesNetworksIsNeverMadeAnew) {
                   with("ClusterUserDefinedNetwork", "/spec/network/layer3/subnets", Json::array({"a", "b"})), &routes)),
               ElementsAre("update"))
       << "subnets can be added";
+  const Json fewer = with("ClusterUserDefinedNetwork", "/spec/network/layer3/subnets", Json::array({"b"}));
+  const Step step = compare(fewer, &routes, true);
+  EXPECT_THAT(actions(step), IsEmpty()) << "but not taken away";
+  ASSERT_EQ(step.held.size(), 1U);
+  EXPECT_EQ(step.held[0].reason, "ImmutableField");
+}
+
+/// Whoever made the namespace may have given the label a value, which nobody looks at.
+TEST(Compare, OfTheLabelOfANamespaceThePresenceCounts) {
+  Json desired = ours("Namespace", Json::object()), observed = desired;
+  desired["metadata"]["labels"]["k8s.ovn.org/primary-user-defined-network"] = "";
+  observed["metadata"]["labels"]["k8s.ovn.org/primary-user-defined-network"] = "hcp-blue";
+  EXPECT_TRUE(compare(desired, &observed).held.empty());
+  EXPECT_THAT(actions(compare(desired, &observed)), IsEmpty());
+  desired["metadata"]["labels"]["another"] = "x";
+  const Step step = compare(desired, &observed);
+  ASSERT_THAT(actions(step), ElementsAre("update"));
+  EXPECT_EQ(step.actions[0].object["metadata"]["labels"]["k8s.ovn.org/primary-user-defined-network"], "hcp-blue")
+      << "else the update would take it from whoever has set it";
 }
 
 /// OVN-Kubernetes looks at the label when the namespace is made.
