@@ -172,8 +172,9 @@ void UdnBuilder::add_etcd_policy() {
   out_.push_back(std::move(binding));
 }
 
-/// For whoever does what reconcile::make_plan() says of slices; nobody has it until a binding names him. OpenShift lets
-/// only those put addresses of pods into slices who may create the restricted subresource.
+/// For whoever does what reconcile::make_plan() says of slices; nobody has it until a binding names him. It takes no
+/// `endpointslices/restricted`: OpenShift asks for that where a slice gets an address of the cluster's own pod or service
+/// network, and a primary network overlaps neither.
 void UdnBuilder::add_slice_role() {
   const auto rule = [](const char* group, std::vector<std::string> resources, std::vector<std::string> verbs) {
     return Json{{"apiGroups", Json::array({group})}, {"resources", std::move(resources)}, {"verbs", std::move(verbs)}};
@@ -182,8 +183,8 @@ void UdnBuilder::add_slice_role() {
   Json json = make_object("rbac.authorization.k8s.io/v1", "Role", "hcpnet-endpointslices", udn_.namespaces.front());
   json["rules"] = Json::array(
       {rule("discovery.k8s.io", {"endpointslices"}, {"get", "list", "watch", "create", "update", "patch", "delete"}),
-       rule("discovery.k8s.io", {"endpointslices/restricted"}, {"create"}), rule("", {"pods", "services"}, read),
-       rule("kubevirt.io", {"virtualmachineinstances"}, read), rule("cluster.x-k8s.io", {"machines"}, read)});
+       rule("", {"pods", "services"}, read), rule("kubevirt.io", {"virtualmachineinstances"}, read),
+       rule("cluster.x-k8s.io", {"machines"}, read)});
   out_.push_back(std::move(json));
 }
 

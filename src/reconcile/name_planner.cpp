@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reconcile/json_fields.hpp"
+#include "spec/format.hpp"
 
 namespace hcpnet::reconcile {
 namespace {
@@ -23,6 +24,25 @@ std::string entry_name(const ForwardTarget& target) {
 bool is_there(const Json& entry, const Json& observed) {
   return json_at(observed, "/zones") == entry["zones"] &&
          json_at(observed, "/forwardPlugin/upstreams") == entry["forwardPlugin"]["upstreams"];
+}
+
+/// A zone as names are compared.
+std::string folded(const Json& zone) {
+  std::string name = spec::lower(zone.is_string() ? zone.get<std::string>() : std::string());
+  if (name.ends_with('.')) name.pop_back();
+  return name;
+}
+
+/// A zone of `entry` that another server of the list has; empty when none has.
+std::string taken_zone(const Json& entry, const Json& servers, std::string& owner) {
+  for (const Json& server : servers) {
+    owner = string_at(server, "/name");
+    if (owner == entry["name"].get<std::string>()) continue;
+    for (const Json& zone : json_at(server, "/zones"))
+      for (const Json& own : entry["zones"])
+        if (folded(zone) == folded(own)) return own.get<std::string>();
+  }
+  return {};
 }
 
 }  // namespace
@@ -117,6 +137,10 @@ bool NamePlanner::answers(const ForwardTarget& target) const {
 void NamePlanner::add_entry(Json entry) {
   const Json& dns = *objects_.find(kDns);
   const Json& servers = json_at(dns, "/spec/servers");
+  std::string owner;
+  if (const std::string zone = taken_zone(entry, servers, owner); !zone.empty())
+    return warn("zone-taken", "server " + owner + " of dns.operator.openshift.io default has the zone " + zone +
+                                  " already, and CoreDNS takes no zone twice: take that entry away and plan again");
   Json patch = Json::array();
   if (!servers.is_array()) {
     // What is not there can't be tested, but that nothing has changed can.

@@ -49,6 +49,7 @@ Result<Plan, Diagnostics> make_plan(const spec::ValidSet& set, const spec::Obser
   }
   plan_vlan_names(set, built->objects, objects, options, plan);
   for (const spec::ValidPrimaryUdn& udn : set.primary_udns) {
+    plan_machines(udn, objects, plan);
     plan_slices(udn, objects, options.may_recreate, plan);
     if (!udn.hosted_cluster.empty()) plan_management_names(udn, set, observed, objects, options, plan);
   }

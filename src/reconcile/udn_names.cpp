@@ -109,6 +109,14 @@ void plan_management_names(const spec::ValidPrimaryUdn& udn, const spec::ValidSe
   manifest::ZoneServer server;
   server.owner = udn.metadata.name;
   server.namespace_ = udn.metadata.namespace_;
+  const auto has_namespace = [&](const spec::ValidPrimaryUdn& network) {
+    return std::ranges::find(network.namespaces, server.namespace_) != network.namespaces.end();
+  };
+  if (std::ranges::any_of(set.primary_udns, has_namespace))
+    return planner.warn("server-on-network", "the server for " + ignition->host + " would be in namespace " +
+                                                 server.namespace_ +
+                                                 ", on a primary network, where the cluster's DNS doesn't reach it; "
+                                                 "put the PrimaryUDN into another namespace");
   server.name = manifest::service_name(udn.metadata.name, "-names");
   server.image = options.build.coredns_image;
   server.names[ignition->host] = addresses;

@@ -4,7 +4,9 @@
 #include "reconcile/udn_plan.hpp"
 #include <algorithm>
 #include <hcpnet/manifest/names.hpp>
+#include <hcpnet/manifest/udn.hpp>
 #include <hcpnet/manifest/udn_slices.hpp>
+#include <hcpnet/text/value.hpp>
 #include <map>
 #include <optional>
 #include <set>
@@ -38,6 +40,17 @@ bool is_ready(const Json& pod) {
   for (const Json& condition : json_at(pod, "/status/conditions"))
     if (string_at(condition, "/type") == "Ready") return string_at(condition, "/status") == "True";
   return false;
+}
+
+/// Of a pod of the host network: the node's addresses, which are reached from every network.
+PrimaryAddresses host_addresses(const Json& pod) {
+  PrimaryAddresses found;
+  for (const Json& item : json_at(pod, "/status/podIPs")) {
+    const auto address = parse_ip_address(string_at(item, "/ip"));
+    if (address && address->is_v4() && !found.v4) found.v4 = address->v4();
+    if (address && address->is_v6() && !found.v6) found.v6 = address->v6();
+  }
+  return found;
 }
 
 bool has_ended(const Json& pod) {
@@ -113,7 +126,7 @@ class SlicePlanner {
     const bool always_ready = flag_at(service, "/spec/publishNotReadyAddresses");
     std::vector<Member> members;
     for (const Json* pod : objects_.all("", "Pod", namespace_)) {
-      if (!selects(service, *pod) || has_ended(*pod) || flag_at(*pod, "/spec/hostNetwork")) continue;
+      if (!selects(service, *pod) || has_ended(*pod)) continue;
       auto member = member_of(*pod);
       if (!member) continue;
       // CoreDNS drops what isn't ready; of a Service that publishes all the same, peers wait for the names to become
@@ -130,15 +143,20 @@ class SlicePlanner {
     neutralise(service);
   }
 
-  std::optional<Member> member_of(const Json& pod) {
+  std::optional<PrimaryAddresses> addresses_of(const Json& pod) {
+    if (flag_at(pod, "/spec/hostNetwork")) return host_addresses(pod);
     const std::string annotation = word_of(pod, "annotations", "k8s.ovn.org/pod-networks");
     if (annotation.empty()) return {};  // it has no network yet
     const auto addresses = manifest::parse_pod_networks(annotation);
-    if (!addresses) {
-      warn("not-on-network",
-           "pod " + namespace_ + '/' + name_of(pod) + " has no address on the network: " + addresses.error());
-      return {};
-    }
+    if (addresses) return *addresses;
+    warn("not-on-network",
+         "pod " + namespace_ + '/' + name_of(pod) + " has no address on the network: " + addresses.error());
+    return {};
+  }
+
+  std::optional<Member> member_of(const Json& pod) {
+    const auto addresses = addresses_of(pod);
+    if (!addresses || (!addresses->v4 && !addresses->v6)) return {};
     Member member{name_of(pod), *addresses, {}, &pod};
     member.endpoint.is_ready = member.endpoint.is_serving = is_ready(pod);
     member.endpoint.is_terminating = !string_at(pod, "/metadata/deletionTimestamp").empty();
@@ -308,6 +326,24 @@ class SlicePlanner {
 
 void plan_slices(const spec::ValidPrimaryUdn& udn, const ClusterObjects& objects, bool may_recreate, Plan& plan) {
   for (const std::string& ns : udn.namespaces) SlicePlanner(udn, ns, objects, may_recreate, plan).run();
+}
+
+void plan_machines(const spec::ValidPrimaryUdn& udn, const ClusterObjects& objects, Plan& plan) {
+  const std::string path = text::child("/spec/template/metadata/annotations", manifest::kBridgeMigrationAnnotation);
+  for (const spec::ValidUdnMachine& machine : udn.machines) {
+    const Json* found = objects.find({{"apiVersion", "kubevirt.io/v1"},
+                                      {"kind", "VirtualMachine"},
+                                      {"metadata", {{"name", machine.name}, {"namespace", udn.namespaces.front()}}}});
+    if (found == nullptr) continue;
+    const Json& annotations = json_at(*found, "/spec/template/metadata/annotations");
+    if (!annotations.is_object()) continue;
+    const auto annotation = annotations.find(std::string(manifest::kBridgeMigrationAnnotation));
+    if (annotation == annotations.end()) continue;
+    plan.actions.push_back({ActionKind::patch, identity(*found),
+                            Json::array({{{"op", "test"}, {"path", path}, {"value", *annotation}},
+                                         {{"op", "remove"}, {"path", path}}}),
+                            "with this annotation OVN-Kubernetes gives the machine no addresses"});
+  }
 }
 
 }  // namespace hcpnet::reconcile

@@ -185,7 +185,7 @@ class UdnRules {
     check_ipam(layer2);
     const auto join = networks(kLayer2 + "/joinSubnets", layer2.join_subnets);
     check_families(join, "join subnets");
-    check_ranges(subnets, join);
+    check_ranges(subnets, join, kLayer2 + "/joinSubnets");
     const auto reserved = networks(kLayer2 + "/reservedSubnets", layer2.reserved_subnets);
     const auto infrastructure = networks(kLayer2 + "/infrastructureSubnets", layer2.infrastructure_subnets);
     const auto gateways = addresses(kLayer2 + "/defaultGatewayIPs", layer2.default_gateway_ips);
@@ -262,7 +262,7 @@ class UdnRules {
     check_mtu(kLayer3, layer3.mtu, subnets);
     const auto join = networks(kLayer3 + "/joinSubnets", layer3.join_subnets);
     check_families(join, "join subnets");
-    check_ranges(subnets, join);
+    check_ranges(subnets, join, kLayer3 + "/joinSubnets");
     if (are_complete(subnets, layer3.subnets.size())) take_plan(subnets, {}, {});
   }
 
@@ -283,13 +283,17 @@ class UdnRules {
 
   // --- what the machines have to reach
 
-  void check_ranges(const std::vector<Item<Cidr>>& subnets, const std::vector<Item<Cidr>>& join) {
+  void check_ranges(const std::vector<Item<Cidr>>& subnets, const std::vector<Item<Cidr>>& join,
+                    const std::string& join_list) {
     const std::vector<TakenRange> taken = taken_ranges(udn_, cluster_);
     std::vector<Cidr> own_join;
     for (const auto& item : join) own_join.push_back(item.value);
-    for (const Cidr& otherwise : default_join_subnets())
-      if (std::ranges::none_of(join, [&](const auto& item) { return is_v4(item.value) == is_v4(otherwise); }))
-        own_join.push_back(otherwise);
+    for (const Cidr& otherwise : default_join_subnets()) {
+      const auto has_family = [&](const auto& item) { return is_v4(item.value) == is_v4(otherwise); };
+      if (std::ranges::any_of(join, has_family)) continue;
+      own_join.push_back(otherwise);
+      if (std::ranges::any_of(subnets, has_family)) check_default_join(join_list, otherwise, taken);
+    }
     for (const auto& [pointer, subnet] : subnets) {
       check_range(pointer, subnet, taken);
       for (const Cidr& j : own_join)
@@ -298,6 +302,15 @@ class UdnRules {
                          subnet.to_string() + " overlaps " + j.to_string() + ", the network's own join subnet");
     }
     for (const auto& [pointer, subnet] : join) check_range(pointer, subnet, taken);
+  }
+
+  /// What OVN-Kubernetes takes where `list` names none of this family.
+  void check_default_join(const std::string& list, const Cidr& join, const std::vector<TakenRange>& taken) {
+    for (const TakenRange& range : taken)
+      if (subject_.is_good(list) && join.overlaps(range.range))
+        subject_.error(code::networks_overlap, list,
+                       "without another join subnet the network uses " + join.to_string() + ", which overlaps " +
+                           range.range.to_string() + ", " + range.owner);
   }
 
   void check_range(const std::string& pointer, const Cidr& cidr, const std::vector<TakenRange>& taken) {

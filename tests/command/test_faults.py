@@ -78,6 +78,23 @@ def test_fault_03_a_changed_configuration_changes_the_hash(hcpnet: Hcpnet, tmp_p
         assert pod["metadata"]["annotations"]["hcpnet.io/config-hash"] == before[proxy]
 
 
+@pytest.mark.parametrize("form", ["one", "split"])
+def test_fault_04_proxies_that_come_and_go_reach_pods_that_run(hcpnet: Hcpnet, tmp_path: Path, form: str) -> None:
+    proxy = "vlan7-network" if form == "one" else "vlan7-proxy"
+    before = by_name(render(hcpnet, "--deployment", form))
+    whole = VLAN.read_text()
+    (red,) = [d for d in whole.split("---\n") if "name: red, namespace: hcp}\nspec" in d]
+    after = by_name(render_changed(hcpnet, tmp_path, f"---\n{red}", "", "--deployment", form))
+    deployed, changed = before[("Deployment", proxy)], after[("Deployment", proxy)]
+    assert changed["spec"]["template"] == deployed["spec"]["template"]  # so that no pod is made anew
+    (container,) = changed["spec"]["template"]["spec"]["containers"]
+    (config,) = [m["mountPath"] for m in container["volumeMounts"] if m["name"] == "config"]
+    assert f"{config}/network.yaml" in container["args"]  # a file that hcpnet up watches, below no subPath
+    assert all("subPath" not in mount for mount in container["volumeMounts"])
+    texts = [objects[("ConfigMap", f"{proxy}-config")]["data"]["network.yaml"] for objects in (before, after)]
+    assert ["clusterName: red" in text for text in texts] == [True, False]
+
+
 def test_fault_05_every_workload_has_the_constraints_it_needs(objects: list[Object]) -> None:
     bound = {o["subjects"][0]["name"] for o in objects if o["kind"] == "RoleBinding"}
     for pod in pods(objects):
@@ -121,6 +138,46 @@ def test_fault_08_a_static_address_is_never_there_twice(objects: list[Object]) -
     addresses = [ip for pod in pods(objects) for network in network_of(pod) for ip in network["ips"]]
     assert sorted(addresses) == ["192.0.2.2/24", "192.0.2.3/24", "192.0.2.4/24"]
     assert not [o for o in objects if o["kind"] == "PodDisruptionBudget"]  # with one replica it would block every drain
+
+
+def hosted_cluster(services: list[Object]) -> Object:
+    spec = {"platform": {"type": "KubeVirt"}, "dns": {"baseDomain": "hc.example.com"}, "services": services}
+    return {
+        "apiVersion": "hypershift.openshift.io/v1beta1",
+        "kind": "HostedCluster",
+        "metadata": {"name": "blue", "namespace": "hcp"},
+        "spec": spec,
+    }
+
+
+@pytest.mark.parametrize("on_443", [False, True])
+def test_fault_10_names_are_those_that_hypershift_publishes(hcpnet: Hcpnet, tmp_path: Path, on_443: bool) -> None:
+    vlan = tmp_path / "vlan.yaml"
+    vlan.write_text(VLAN.read_text() + ("  publishAPIOn443: true\n" if on_443 else ""))
+    by_default = [
+        {"service": name, "servicePublishingStrategy": {"type": kind}}
+        for name, kind in (
+            ("APIServer", "LoadBalancer"),
+            ("OAuthServer", "Route"),
+            ("Konnectivity", "Route"),
+            ("Ignition", "Route"),
+        )
+    ]
+    # Hosts of Routes are another router's: a VLAN that serves other names serves nobody, and that is told.
+    words = ["names", str(vlan), "-", "--apps-domain", "apps.mgmt.example.com"]
+    done = hcpnet(*words, stdin=json.dumps(hosted_cluster(by_default)))
+    assert done.returncode == 1
+    for host in ("oauth-hcp-blue", "konnectivity-server-hcp-blue", "ignition-server-hcp-blue"):
+        assert f"{host}.apps.mgmt.example.com" in done.stderr
+    # What makes the VLAN's names true, the API by Route on 443 among them.
+    made = json.loads(hcpnet("names", "--services", str(vlan), "-o", "json").stdout)["hostedClusters"]
+    (services,) = [m["spec"]["services"] for m in made if m["metadata"]["name"] == "blue"]
+    done = hcpnet("names", str(vlan), "-", "-o", "json", stdin=json.dumps(hosted_cluster(services)))
+    assert done.returncode == 0, done.stderr
+    names = {n["host"]: n for n in json.loads(done.stdout)["clusters"][0]["names"]}
+    assert names["api.blue.hc.example.com"]["port"] == (443 if on_443 else 6443)
+    assert not [host for host in names if host.startswith("api-int")]
+    assert "*.apps.blue.hc.example.com" in names
 
 
 def test_fault_11_unknown_names_do_not_go_to_konnectivity(hcpnet: Hcpnet) -> None:
@@ -305,6 +362,18 @@ def test_fault_39_what_is_public_serves_its_own_names_alone(hcpnet: Hcpnet) -> N
     (chain,) = listener["filter_chains"]
     assert chain["filter_chain_match"]["server_names"] == ["oauth.blue.hc.example.com"]
     assert ("Service", "red-proxy-external") not in by_name(render(hcpnet))  # not asked for
+
+
+def test_fault_40_of_an_external_service_only_what_is_ours_is_asked_for(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    asked = "labels: {team: net, app.kubernetes.io/name: theirs}, annotations: {note: a}"
+    old = "externalService: {enabled: true, addressPoolName: public}"
+    changed = render_changed(hcpnet, tmp_path, old, old.replace("}", f", {asked}}}"))
+    service = by_name(changed)[("Service", "blue-proxy-external")]
+    # An apply leaves what others have written; so no more than this may be in it.
+    assert service["metadata"]["annotations"] == {"note": "a", "metallb.io/address-pool": "public"}
+    assert service["metadata"]["labels"]["team"] == "net"
+    assert service["metadata"]["labels"]["app.kubernetes.io/name"] == "hcpnet"
+    assert service["spec"]["externalTrafficPolicy"] == "Cluster"
 
 
 def test_idle_tunnels_are_not_cut_after_an_hour(hcpnet: Hcpnet) -> None:

@@ -107,19 +107,23 @@ def test_hcp_10_claim_of_a_machine(hcpnet: Hcpnet, tmp_path: Path) -> None:
     assert network["ipam-claim-reference"] == data["expect"]["name"]
 
 
-def test_hcp_05_role_of_who_writes_slices(hcpnet: Hcpnet) -> None:
-    """Case HCP-05: OpenShift lets only those who may create endpointslices/restricted put pod addresses into slices."""
+def test_hcp_05_role_of_who_writes_slices(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    """Case HCP-05: `endpointslices/restricted` and `endpoints/restricted` are for addresses of the cluster's networks."""
     data = case("HCP-05")
     (role,) = [o for o in render(hcpnet, "hosted") if o["kind"] == "Role"]
     by_resource = {r: rule for rule in role["rules"] for r in rule["resources"]}
-    slices, restricted, _ = data["expect_rules"]
+    slices, *restricted = data["expect_rules"]
     (resource,) = slices["resources"]
     assert by_resource[resource]["apiGroups"] == slices["apiGroups"]
     assert {"get", "list", "watch", "create", "update", "patch", "delete"} == set(by_resource[resource]["verbs"])
-    (resource,) = restricted["resources"]
-    assert by_resource[resource]["apiGroups"] == restricted["apiGroups"]
-    assert by_resource[resource]["verbs"] == restricted["verbs"]
-    assert not {"endpoints", "endpoints/restricted"} & set(by_resource)  # no Endpoints are written
+    # No slice here may hold such an address, because such a network is refused; and no Endpoints are written.
+    for field in ("clusterNetwork", "serviceNetwork"):
+        (tmp_path / "udn.yaml").write_text(HOSTED_UDN + f"  management: {{{field}: [10.150.0.0/16]}}\n")
+        done = hcpnet("render", str(tmp_path / "udn.yaml"))
+        assert (done.returncode, "[networks-overlap]" in done.stderr) == (1, True)
+    assert all(rule["when"].endswith("hold cluster addresses") for rule in restricted)
+    assert not {r for rule in restricted for r in rule["resources"]} & set(by_resource)
+    assert "endpoints" not in by_resource
     for rule in role["rules"]:
         assert not set(data["forbid"]) & {*rule["verbs"], *rule["resources"], *rule["apiGroups"]}
 

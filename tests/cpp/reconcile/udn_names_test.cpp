@@ -140,6 +140,26 @@ status: {availableReplicas: 1}
   EXPECT_EQ(find(changed, "DNS", "default")->patch[1]["path"], "/spec/servers/0");
 }
 
+/// The entry of the write-up that people follow has the same zone: CoreDNS would not start with both.
+TEST(UdnNames, AZoneThatAnotherServerHasIsNotTakenTwice) {
+  State state;
+  state.guest = replaced(state.guest, "zones: [corp.example]", "zones: [Apps.blue.example.com.]");
+  state.guest += R"(---
+apiVersion: v1
+kind: Service
+metadata: {name: names, namespace: hcpnet-names}
+spec: {clusterIP: 172.31.5.5}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: names, namespace: hcpnet-names}
+status: {availableReplicas: 1}
+)";
+  const Plan plan = guest_plan(state);
+  EXPECT_EQ(find(plan, "DNS", "default"), nullptr);
+  EXPECT_THAT(codes(plan), Contains("zone-taken"));
+}
+
 /// Where there is no list yet, one that somebody has made meanwhile is not overwritten.
 TEST(UdnNames, DnsWithoutAListIsChangedAsItWasSeen) {
   State state;
@@ -174,6 +194,20 @@ TEST(UdnNames, IgnitionIsFoundByTheHostOfItsRoute) {
   EXPECT_THAT(corefile, HasSubstr("ignition-server-clusters-blue.apps.mgmt.example.com"));
   EXPECT_THAT(corefile, HasSubstr("172.30.61.61")) << "Service ignition-server-proxy";
   EXPECT_EQ(config->object["metadata"]["namespace"], "clusters") << "the cluster's DNS reaches no pod of the network";
+}
+
+/// On the network itself the cluster's DNS would not reach it.
+TEST(UdnNames, TheServerIsNotOnTheNetwork) {
+  const std::string text = replaced(replaced(read("set.yaml"), "namespace: clusters}", "namespace: clusters-blue}"),
+                                    "hostedClusterRef: {name: blue}", "hostedClusterRef: {name: blue, namespace: clusters}");
+  const auto set = spec::check({{"set.yaml", text}}, {}, spec::KindSet::names).value();
+  Diagnostics warnings;
+  const State state;
+  const auto observed = spec::load_observed({{"management.yaml", state.management}}, {}, warnings).value();
+  const Plan plan =
+      make_plan(set, observed, load_cluster_objects({{"management.yaml", state.management}}).value()).value();
+  EXPECT_EQ(find(plan, "ConfigMap", "hcp-blue-names-config"), nullptr);
+  EXPECT_THAT(codes(plan), Contains("server-on-network"));
 }
 
 TEST(UdnNames, SaysWhatIsNotKnownYet) {

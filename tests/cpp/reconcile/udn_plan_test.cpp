@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <hcpnet/manifest/udn_slices.hpp>
 #include <hcpnet/reconcile/plan.hpp>
 #include <hcpnet/text/patch.hpp>
+#include <iterator>
 #include <map>
 
 // Labels and annotations: ovn-kubernetes/ovn-kubernetes go-controller/pkg/util/util.go (who reads a slice),
@@ -152,6 +154,48 @@ TEST(UdnPlan, NamesOfServicesWithoutPorts) {
   const Plan made = plan(portless + etcd(0, true));
   EXPECT_EQ(slice(made, "etcd-discovery-etcd-0-dns-ipv4")["ports"], Json::array());
   EXPECT_THAT(made.warnings.to_string(), testing::Not(HasSubstr("port-unknown")));
+}
+
+/// Nodes are reached from every network: their addresses must not be lost with the slices of the default network.
+TEST(UdnPlan, PodsOfTheHostNetworkKeepTheirNames) {
+  std::string host = etcd(0, true);
+  host.erase(host.find("  annotations:"), host.find("spec:\n") - host.find("  annotations:"));
+  host.replace(host.find("  nodeName"), 10, "  hostNetwork: true\n  nodeName");
+  const std::string ip = "  podIP: 10.128.2.11\n";
+  std::string pending = host;
+  host.replace(host.find(ip), ip.size(), "  podIPs: [{ip: 192.168.7.11}]\n");
+  EXPECT_EQ(slice(plan(kDiscovery + host), "etcd-discovery-etcd-0-dns-ipv4")["endpoints"][0]["addresses"][0],
+            "192.168.7.11");
+  EXPECT_THAT(slices(plan(kDiscovery + pending.erase(pending.find(ip), ip.size()))), IsEmpty());
+}
+
+/// An apply takes nothing away; the patch does, and fails where somebody was faster.
+TEST(UdnPlan, MachinesLoseTheAnnotationThatKeepsThemFromAddresses) {
+  const std::string udn = R"(
+apiVersion: hcpnet.io/v1alpha1
+kind: PrimaryUDN
+metadata: {name: lab, namespace: lab}
+spec:
+  network: {layer2: {subnets: [10.150.0.0/16], ipam: {lifecycle: Persistent}}}
+  virtualMachines: [{name: w0}, {name: w1}]
+)";
+  const std::string machine = R"(
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: w0, namespace: lab}
+spec: {template: {metadata: {annotations: {kubevirt.io/allow-pod-bridge-network-live-migration: ""}}, spec: {}}}
+)";
+  const auto set = spec::check({{"udn.yaml", udn}}).value();
+  const Plan made = make_plan(set, {}, load_cluster_objects({{"observed.yaml", machine}}).value()).value();
+  std::vector<Action> patches;
+  std::ranges::copy_if(made.actions, std::back_inserter(patches),
+                       [](const Action& action) { return action.kind == ActionKind::patch; });
+  ASSERT_EQ(patches.size(), 1U);
+  EXPECT_EQ(patches[0].object["metadata"]["name"], "w0");
+  const Json observed = *load_cluster_objects({{"observed.yaml", machine}}).value().find(patches[0].object);
+  const Json after = text::apply_json_patch(observed, patches[0].patch).value();
+  EXPECT_EQ(after["spec"]["template"]["metadata"]["annotations"], Json::object());
+  EXPECT_FALSE(text::apply_json_patch(after, patches[0].patch));
 }
 
 TEST(UdnPlan, TakesTheNameFromSlicesOfTheDefaultNetwork) {

@@ -203,6 +203,10 @@ TEST(PrimaryUdn, OverlapsNothingThatMachinesHaveToReach) {
   moved.replace(moved.find("10.150.0.0/16"), 13, "10.128.0.0/16");
   moved += "  management: {clusterNetwork: [10.0.0.0/16]}\n";
   EXPECT_THAT(errors(moved), IsEmpty()) << "where the management cluster has another pod network";
+  EXPECT_THAT(errors(kHosted + "  management: {others: [100.65.7.0/24]}\n"),
+              ElementsAre("networks-overlap /spec/network/layer2/joinSubnets"))
+      << "what OVN-Kubernetes takes by itself counts too";
+  EXPECT_THAT(errors(kMachines + "  management: {others: [100.65.7.0/24]}\n"), IsEmpty());
   expect_one_error_each(kMachines,
                         {{"[100.70.0.0/16]", "[100.64.0.0/16]", "networks-overlap /spec/network/layer2/joinSubnets/0"},
                          {"[100.70.0.0/16]", "[10.150.3.0/24]", "networks-overlap /spec/network/layer2/subnets/0"}});
