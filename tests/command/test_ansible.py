@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import subprocess
@@ -176,7 +177,13 @@ def test_case_ans_05_types_of_yaml_are_not_guessed(ansible: Ansible) -> None:
     def reservation(mac: str, name: str = "worker") -> Object:
         return with_policy(reservations=[{"macAddress": mac, "address": "192.0.2.50", "hostName": name}])
 
+    listed, timed = copy.deepcopy(vlan), copy.deepcopy(vlan)
+    listed["spec"]["networkConfig"]["dnsServers"] = "{{ dns }}"
+    timed["spec"]["infraComponents"]["dhcp"]["leaseTime"] = "{{ lease_time }}"
     tasks = [
+        with_policy(authoritative="{{ authoritative }}"),
+        {"hcpnet.hcpnet.check": {"definitions": [listed, *others]}},
+        {"hcpnet.hcpnet.check": {"definitions": [timed, *others]}},
         reservation("{{ mac }}"),
         reservation("{{ mac_bad }}"),
         reservation("{{ mac }}", "{{ hostname }}"),
@@ -184,7 +191,14 @@ def test_case_ans_05_types_of_yaml_are_not_guessed(ansible: Ansible) -> None:
         {"hcpnet.hcpnet.info": {"files": [str(VLAN)], "published_names": "no"}},
         {"hcpnet.hcpnet.check": {"files": [str(VLAN)], "link": "{{ vlan }}"}},
     ]
-    (good, mac, name, words, flag, link), _ = ansible.run(tasks, "-e", f"@{CASES}/ANS-05.yaml")
+    (truth, servers, lease, good, mac, name, words, flag, link), _ = ansible.run(tasks, "-e", f"@{CASES}/ANS-05.yaml")
+    for refused, path, code in (  # of a definition nothing is guessed either
+        (truth, "/spec/authoritative", "wrong-type"),
+        (servers, "/spec/networkConfig/dnsServers", "wrong-type"),
+        (lease, "/spec/infraComponents/dhcp/leaseTime", "bad-duration"),
+    ):
+        assert refused["failed"]
+        assert [f["code"] for f in refused["findings"] if f["path"].endswith(path)] == [code]
     assert not good["failed"], good
     for refused, field in ((mac, "macAddress"), (name, "hostName")):
         assert refused["failed"]
@@ -255,10 +269,17 @@ def test_case_ans_01_a_second_run_changes_nothing(on_server: Ansible, api: ApiSe
     definition = {**data["definition"], "metadata": {"name": "ans-01", "namespace": "hcp"}}
     apply: Object = {"apply": True, "server_side_apply": {"field_manager": "hcpnet"}}
     task = {"kubernetes.core.k8s": {"definition": definition, **apply}}
-    (first, second), _ = on_server.run([task, task])
+    (first, second), _ = on_server.run([task, task], "--diff")
     assert (first["changed"], second["changed"]) == (True, data["expect"]["changed"])
+    live = ["-n", "hcp", "get", "service", "ans-01", "-o", "json"]
+    before = api.kubectl(*live).stdout
     (checked,), _ = on_server.run([task], "--check", "--diff")
     assert checked["changed"] is data["expect"]["changed"]
+    assert not [result.get("diff") for result in (second, checked) if result.get("diff")]
+    another = {**definition, "spec": {**definition["spec"], "selector": {"app": "other"}}}
+    (checked,), _ = on_server.run([{"kubernetes.core.k8s": {"definition": another, **apply}}], "--check", "--diff")
+    assert checked["changed"]
+    assert api.kubectl(*live).stdout == before  # check mode writes nothing
 
     spec = tmp_path / "network.yaml"
     spec.write_text(VLAN.read_text().replace("vlan7", "vlan17"))

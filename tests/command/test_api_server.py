@@ -15,6 +15,9 @@ from hcpnet_command import Hcpnet
 from test_render import FORMS, VLAN, by_name, render
 
 
+POOL = "metallb: {addressPoolName: apps, ipAddressPoolRange: 192.0.2.200-192.0.2.204}"
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_every_object_is_applied_and_a_second_apply_changes_nothing(hcpnet: Hcpnet, api: ApiServer, form: str) -> None:
     objects = render(hcpnet, "--deployment", form, "--link", "bridge:br-vlan7,vlan=7")
@@ -42,8 +45,11 @@ def test_the_server_defaults_nothing(hcpnet: Hcpnet, api: ApiServer, form: str) 
             assert not added, (kind, asked["metadata"]["name"], part, added)
 
 
-def test_objects_inside_of_a_hosted_cluster(hcpnet: Hcpnet, api: ApiServer) -> None:
-    done = hcpnet("render", str(VLAN), "--guest", "hcp/blue", "-o", "json")
+@pytest.mark.parametrize("address", [POOL, "staticVIP: 192.0.2.200"])
+def test_objects_inside_of_a_hosted_cluster(hcpnet: Hcpnet, api: ApiServer, tmp_path: Path, address: str) -> None:
+    assert POOL in VLAN.read_text()
+    (tmp_path / "set.yaml").write_text(VLAN.read_text().replace(POOL, address))
+    done = hcpnet("render", str(tmp_path / "set.yaml"), "--guest", "hcp/blue", "-o", "json")
     assert done.returncode == 0, done.stderr
     objects: list[Object] = json.loads(done.stdout)["items"]
     for namespace in ("metallb-system", "openshift-ingress"):
@@ -128,6 +134,8 @@ def test_the_server_takes_our_kinds(api_with_kinds: ApiServer) -> None:
         ("clusterName: red", "clusterName: Red"),
         ("infraRef: {name: vlan7}", "infraRef: {}"),
         (", ipAddressPoolRange: 192.0.2.210-192.0.2.214", ""),
+        ("Range: 192.0.2.210-192.0.2.214}", "Range: 192.0.2.210-192.0.2.214}, staticVIP: 192.0.2.220"),
+        ("metallb: {addressPoolName: apps, ipAddressPoolRange: 192.0.2.210-192.0.2.214}", "staticVIP: 192.0.2.999"),
         ("maxConnections: 5000", "maxConnections: 0"),
         ("targetRef: {kind: Infra, name: vlan7}", "targetRef: {kind: Service, name: vlan7}"),
     ],

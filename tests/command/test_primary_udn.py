@@ -701,3 +701,9 @@ def test_a_network_in_use_cannot_be_changed(api_with_kinds: ApiServer) -> None:
     ):
         assert api.apply(yaml.safe_dump(udn(**changes)), "--dry-run=server").returncode != 0, changes
     assert api.kubectl("-n", "hcp", "delete", "primaryudn", "kept").returncode == 0
+    no_overlay = {"transport": "NoOverlay", "noOverlay": {"outboundSNAT": "Enabled", "routing": "Managed"}}
+    shared: Object = {"scope": "Cluster", "network": LAYER3, "uplinks": ["br-ex"]}
+    applied(api, [udn(**shared)])
+    for changes in ({"uplinks": ["br-two"]}, {"network": {**LAYER3, **no_overlay}}):
+        assert api.apply(yaml.safe_dump(udn(**{**shared, **changes})), "--dry-run=server").returncode != 0, changes
+    assert api.kubectl("-n", "hcp", "delete", "primaryudn", "kept").returncode == 0
