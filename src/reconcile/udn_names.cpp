@@ -25,6 +25,10 @@ const manifest::PublishedName* find_name(const manifest::ClusterNames& names, st
   return found == names.names.end() || found->host.empty() ? nullptr : &*found;
 }
 
+bool is_by_route(const manifest::PublishedName* name) {
+  return name != nullptr && name->strategy == "Route";
+}
+
 /// Addresses on the primary network of the OAuth server's pods that serve.
 manifest::PrimaryAddresses oauth_addresses(const Json& pod) {
   if (word_of(pod, "labels", "app") != "oauth-openshift") return {};
@@ -98,9 +102,15 @@ void plan_management_names(const spec::ValidPrimaryUdn& udn, const spec::ValidSe
   NamePlanner planner(udn.metadata.key(), objects, options, plan);
   const auto names = planner.published(udn.hosted_cluster, set, observed);
   if (!names) return;
+  // Agents of Konnectivity dial its host from the machines' network, and on a port that its Service doesn't have.
+  if (is_by_route(find_name(*names, "Konnectivity")) && !is_by_route(find_name(*names, "APIServer")))
+    planner.warn("konnectivity-unreachable",
+                 "Konnectivity is published by a Route of the management cluster's router, which reaches no pod of the "
+                 "network: publish it by LoadBalancer or NodePort, or the API server by Route, for which HyperShift has "
+                 "a router of its own on the network");
   const manifest::PublishedName* ignition = find_name(*names, "Ignition");
   // A node port is reached from every network; what is an address nobody looks up.
-  if (ignition == nullptr || ignition->strategy != "Route" || !ignition->needs_record || !ignition->target) return;
+  if (!is_by_route(ignition) || !ignition->needs_record || !ignition->target) return;
   const auto addresses = service_addresses(objects, ignition->target->namespace_, ignition->target->service);
   if (addresses.empty())
     return planner.warn("address-unknown", "Service " + ignition->target->namespace_ + '/' + ignition->target->service +

@@ -14,7 +14,6 @@ from api_server import ApiServer
 from hcpnet_command import Hcpnet
 from test_render import FORMS, VLAN, by_name, render
 
-
 POOL = "metallb: {addressPoolName: apps, ipAddressPoolRange: 192.0.2.200-192.0.2.204}"
 
 

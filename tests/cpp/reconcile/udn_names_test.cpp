@@ -196,6 +196,26 @@ TEST(UdnNames, IgnitionIsFoundByTheHostOfItsRoute) {
   EXPECT_EQ(config->object["metadata"]["namespace"], "clusters") << "the cluster's DNS reaches no pod of the network";
 }
 
+/// The management cluster's router has no leg in the network; HyperShift's own, which goes with an API by Route, has.
+TEST(UdnNames, KonnectivityHasToBeReached) {
+  const auto told = [](const std::string& old_text, const std::string& new_text) {
+    const std::string text = replaced(read("set.yaml"), old_text, new_text);
+    const auto set = spec::check({{"set.yaml", text}}, {}, spec::KindSet::names).value();
+    Diagnostics warnings;
+    const State state;
+    const auto observed = spec::load_observed({{"management.yaml", state.management}}, {}, warnings).value();
+    return codes(make_plan(set, observed, load_cluster_objects({{"management.yaml", state.management}}).value()).value());
+  };
+  const std::string by_route = "{service: Konnectivity, servicePublishingStrategy: {type: Route}}";
+  EXPECT_THAT(told(by_route, by_route), Contains("konnectivity-unreachable"));
+  EXPECT_THAT(told(by_route, "{service: Konnectivity, servicePublishingStrategy: {type: LoadBalancer, loadBalancer: "
+                             "{hostname: konnectivity.blue.example.com}}}"),
+              testing::Not(Contains("konnectivity-unreachable")));
+  EXPECT_THAT(told("{type: LoadBalancer, loadBalancer: {hostname: api.blue.example.com}}",
+                   "{type: Route, route: {hostname: api.blue.example.com}}"),
+              testing::Not(Contains("konnectivity-unreachable")));
+}
+
 /// On the network itself the cluster's DNS would not reach it.
 TEST(UdnNames, TheServerIsNotOnTheNetwork) {
   const std::string text = replaced(replaced(read("set.yaml"), "namespace: clusters}", "namespace: clusters-blue}"),
