@@ -322,15 +322,11 @@ void add_udn_rules(Json& schema) {
 void add_rules(std::string_view kind, Json& schema) {
   if (kind == "Infra") add_infra_rules(schema);
   if (kind == "PrimaryUDN") add_udn_rules(schema);
-  if (kind == "InfraClusterAttachment") {
-    Json& ingress = at(schema, {"spec", "appsIngress"});
-    add_rule(ingress,
-             "!self.enabled || has(self.staticVIP) || (has(self.metallb) && has(self.metallb.addressPoolName) && "
+  if (kind == "InfraClusterAttachment")
+    add_rule(at(schema, {"spec", "appsIngress"}),
+             "!self.enabled || (has(self.metallb) && has(self.metallb.addressPoolName) && "
              "has(self.metallb.ipAddressPoolRange))",
-             "an enabled appsIngress needs metallb.addressPoolName and metallb.ipAddressPoolRange, or staticVIP");
-    add_rule(ingress, "!self.enabled || !has(self.staticVIP) || !has(self.metallb)",
-             "applications have one fixed address or a pool of MetalLB's, and not both");
-  }
+             "an enabled appsIngress needs metallb.addressPoolName and metallb.ipAddressPoolRange");
   for (const auto& [policy, server] : {std::pair{"DHCPPolicy", "DHCPServer"}, std::pair{"DNSPolicy", "DNSServer"},
                                        std::pair{"ProxyPolicy", "ProxyServer"}})
     if (kind == policy) at(schema, {"spec", "targetRef", "kind"})["enum"] = {"Infra", server};

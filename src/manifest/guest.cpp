@@ -21,7 +21,7 @@ class GuestBuilder {
 
   void build() {
     add_account();
-    if (!ingress_.static_vip) add_pool();
+    add_pool();
     add_service();
   }
 
@@ -75,16 +75,10 @@ class GuestBuilder {
     for (const auto& [key, value] : ingress_.service_labels) service["metadata"]["labels"].emplace(key, value);
     for (const auto& [key, value] : ingress_.service_annotations) service["metadata"]["annotations"][key] = value;
     service["spec"] = service_spec(
-        ingress_.static_vip ? "ClusterIP" : "LoadBalancer",
+        "LoadBalancer",
         {{"ingresscontroller.operator.openshift.io/deployment-ingresscontroller", "default"}},
         {{"http", ingress_.http_port, "TCP", kRouterHttp}, {"https", ingress_.https_port, "TCP", kRouterHttps}});
-    if (ingress_.static_vip) {
-      // Every node takes what arrives for this address; who makes it arrive is somebody else.
-      service["spec"]["externalIPs"] = Json::array({*ingress_.static_vip});
-      service["spec"]["externalTrafficPolicy"] = "Cluster";
-    } else {
-      service["metadata"]["annotations"]["metallb.io/address-pool"] = *ingress_.address_pool_name;
-    }
+    service["metadata"]["annotations"]["metallb.io/address-pool"] = *ingress_.address_pool_name;
     out_.push_back(std::move(service));
   }
 

@@ -210,13 +210,7 @@ ValidCluster attached_cluster(const InfraClusterAttachment& attachment, const Or
   cluster.domain = attachment.cluster_name + '.' + attachment.base_domain;
   cluster.control_plane_namespace = control_plane_of(attachment);
   const AppsIngress& ingress = attachment.apps_ingress;
-  if (ingress.enabled && ingress.static_vip) {
-    const Ipv4 vip = parse_ipv4(*ingress.static_vip).value();
-    cluster.apps_pool = Ipv4Range{vip, vip};
-    cluster.static_apps_vip = cluster.apps_vip = vip;
-  } else if (ingress.enabled) {
-    cluster.apps_pool = parse_pool(*ingress.address_pool_range);
-  }
+  if (ingress.enabled) cluster.apps_pool = parse_pool(*ingress.address_pool_range);
   cluster.apps_http_port = ingress.http_port;
   cluster.apps_https_port = ingress.https_port;
   return cluster;

@@ -10,8 +10,7 @@
 namespace hcpnet::spec {
 namespace {
 
-const std::string kMetallb = "/spec/appsIngress/metallb", kPool = kMetallb + "/ipAddressPoolRange";
-const std::string kStaticVip = "/spec/appsIngress/staticVIP";
+const std::string kPool = "/spec/appsIngress/metallb/ipAddressPoolRange";
 const std::string kHostedCluster = "/spec/hostedClusterRef/name";
 // The longest of the names that are published below a cluster's domain.
 constexpr std::string_view kLongestPrefix = "konnectivity.";
@@ -20,37 +19,21 @@ using Attachment = Examined<InfraClusterAttachment>;
 
 void check_apps_ingress(Subject& subject, const AppsIngress& ingress) {
   if (!ingress.enabled || !subject.is_good("/spec/appsIngress/enabled")) return;
-  if (!subject.is_good(kMetallb) || !subject.is_good(kStaticVip)) return;
-  const bool has_metallb = subject.is_written(kMetallb, ingress.address_pool_name || ingress.address_pool_range);
-  if (ingress.static_vip) {
-    if (has_metallb)
-      subject.error(code::bad_combination, kStaticVip,
-                    "applications have one fixed address or a pool of MetalLB's, and not both");
-    return;
-  }
-  if (!has_metallb)
-    return subject.missing(
-        kMetallb, "appsIngress is enabled and needs metallb with addressPoolName and ipAddressPoolRange, or staticVIP");
-  if (!ingress.address_pool_name && subject.is_good(kMetallb + "/addressPoolName"))
-    subject.missing(kMetallb + "/addressPoolName", "appsIngress is enabled and needs the name of its pool");
+  const std::string metallb = "/spec/appsIngress/metallb";
+  if (!subject.is_good(metallb)) return;
+  if (!subject.is_written(metallb, ingress.address_pool_name || ingress.address_pool_range))
+    return subject.missing(metallb,
+                           "appsIngress is enabled and needs metallb with addressPoolName and ipAddressPoolRange");
+  if (!ingress.address_pool_name && subject.is_good(metallb + "/addressPoolName"))
+    subject.missing(metallb + "/addressPoolName", "appsIngress is enabled and needs the name of its pool");
   if (!ingress.address_pool_range && subject.is_good(kPool))
     subject.missing(kPool, "appsIngress is enabled and needs the addresses of its pool");
 }
 
-/// Where the addresses of an apps ingress are written.
-const std::string& pool_pointer(const Attachment& attachment) {
-  return attachment.value.apps_ingress.static_vip ? kStaticVip : kPool;
-}
-
-/// The addresses of an enabled apps ingress, if nothing was said against them.
+/// The pool of an enabled apps ingress, if nothing was said against it.
 std::optional<Ipv4Range> pool_of(const Attachment& attachment) {
   const AppsIngress& ingress = attachment.value.apps_ingress;
-  if (!ingress.enabled) return {};
-  if (ingress.static_vip) {
-    const auto vip = parse_ipv4(*ingress.static_vip);
-    return vip ? std::optional(Ipv4Range{*vip, *vip}) : std::nullopt;
-  }
-  if (!ingress.address_pool_range) return {};
+  if (!ingress.enabled || !ingress.address_pool_range) return {};
   const auto pool = parse_pool(*ingress.address_pool_range);
   return pool && pool->first <= pool->last ? pool : std::nullopt;
 }
@@ -126,17 +109,16 @@ class ClusterChecker {
 
   void check_pool(Attachment& attachment) {
     const auto pool = pool_of(attachment);
-    const std::string& pointer = pool_pointer(attachment);
-    if (!pool || !attachment.subject.is_good(pointer)) return;
+    if (!pool || !attachment.subject.is_good(kPool)) return;
     std::string taken = taken_by(infra_.plan, *pool);
     for (const auto& [other, range] : pools_)
-      if (taken.empty() && range.overlaps(*pool)) taken = "the pool of " + named(*other, pool_pointer(*other));
+      if (taken.empty() && range.overlaps(*pool)) taken = "the pool of " + named(*other, kPool);
     if (!taken.empty())
-      attachment.subject.error(code::ranges_overlap, pointer,
+      attachment.subject.error(code::ranges_overlap, kPool,
                                "no address is given out twice, and this holds some of " + taken);
     else if (infra_.plan.cidr && !(infra_.plan.cidr->contains(pool->first) && infra_.plan.cidr->contains(pool->last)))
       attachment.subject.warning(
-          code::pool_outside_cidr, pointer,
+          code::pool_outside_cidr, kPool,
           "this is outside " + infra_.plan.cidr->to_string() + ", so something has to route to it");
     pools_.emplace_back(&attachment, *pool);
   }

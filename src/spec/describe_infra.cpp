@@ -76,7 +76,6 @@ void describe_apps_ingress(Fields& fields, AppsIngress& ingress) {
     f.text("ipAddressPoolRange", Format::pool, ingress.address_pool_range);
     f.text("l2AdvertisementName", Format::object_name, ingress.l2_advertisement_name);
   });
-  fields.text("staticVIP", Format::ipv4, ingress.static_vip);
   fields.group("service", Need::optional, [&](Fields& f) {
     f.text("name", Need::optional, Format::label, ingress.service_name);
     f.text("namespace", Need::optional, Format::label, ingress.service_namespace);

@@ -156,9 +156,9 @@ std::string owner_in(const ValidInfra& infra, Ipv4 address) {
 }
 
 void apply_to(const ValidSet& set, ValidInfra& infra, const Observed& observed, Diagnostics& warnings) {
-  for (ValidCluster& cluster : infra.clusters) cluster.apps_vip = cluster.static_apps_vip;
+  for (ValidCluster& cluster : infra.clusters) cluster.apps_vip.reset();
   for (ValidCluster& cluster : infra.clusters) {
-    if (!cluster.apps_pool || cluster.static_apps_vip) continue;
+    if (!cluster.apps_pool) continue;
     std::optional<Ipv4> vip;
     const std::string key = infra.metadata.namespace_ + '/' + cluster.name;
     if (const auto seen = observed.apps_addresses.find(key); seen != observed.apps_addresses.end()) {

@@ -11,7 +11,7 @@ struct GuestOptions {
 };
 
 /// What belongs inside of a hosted cluster ("namespace/name") of which an attachment asks for appsIngress: a pool of
-/// MetalLB for its addresses, but for a staticVIP, the Service in front of its router, and an account that may read that
+/// MetalLB for its addresses, the Service in front of its router, and an account that may read that
 /// Service and nothing else, in place of the administrator's. Pure. Every object: docs/manifests.md.
 ///
 /// Errors, by code: "no-apps-ingress".

@@ -100,7 +100,6 @@ struct AppsIngress {
   bool enabled = false;
   std::optional<std::string> address_pool_name, address_pool_range;  ///< metallb.addressPoolName, .ipAddressPoolRange
   std::optional<std::string> l2_advertisement_name;
-  std::optional<std::string> static_vip;  ///< in place of MetalLB
   std::string service_name = "oooi-ingress";
   std::string service_namespace = "openshift-ingress";
   StringMap service_labels, service_annotations;

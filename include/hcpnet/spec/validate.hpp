@@ -30,8 +30,7 @@ struct ValidCluster {
   std::string domain;          ///< "<clusterName>.<baseDomain>", lower case
   std::string control_plane_namespace;
   std::optional<Ipv4Range> apps_pool;  ///< enabled appsIngress
-  std::optional<Ipv4> static_apps_vip;  ///< the only address of apps_pool, where no load balancer gives one
-  std::optional<Ipv4> apps_vip;         ///< static, else observed; absent until the load balancer has given one
+  std::optional<Ipv4> apps_vip;        ///< observed; absent until the load balancer has given one
   std::uint16_t apps_http_port = 80, apps_https_port = 443;
   /// Enabled externalService: where the proxy listens for it on the management side, for the names it is for alone.
   std::optional<std::uint16_t> external_port;

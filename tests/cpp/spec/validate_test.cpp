@@ -188,26 +188,6 @@ TEST(Validate, ComparesPoolsWithEverythingElseThatIsGivenOut) {
       IsEmpty());
 }
 
-TEST(Validate, ComparesAStaticVipLikeAPool) {
-  const auto vip = [](const std::string& address, const std::string& more = {}) {
-    const std::string text = "  appsIngress: {enabled: true, staticVIP: " + address + more + "}\n";
-    return test::errors(test::infra_text() + test::attachment_text("blue", text));
-  };
-  const std::string field = " /spec/appsIngress/staticVIP";
-  EXPECT_THAT(vip("192.0.2.200"), IsEmpty());
-  EXPECT_THAT(vip("192.0.2.4"), ElementsAre("ranges-overlap" + field));
-  EXPECT_THAT(vip("192.0.2.120"), ElementsAre("ranges-overlap" + field)) << "in the DHCP range";
-  EXPECT_THAT(vip("192.0.2.200/24"), ElementsAre("bad-address" + field));
-  EXPECT_THAT(vip("192.0.2.200", ", metallb: {addressPoolName: p, ipAddressPoolRange: 192.0.2.201/32}"),
-              ElementsAre("bad-combination" + field));
-  const std::string blue = test::attachment_text("blue", "  appsIngress: {enabled: true, staticVIP: 192.0.2.200}\n");
-  EXPECT_THAT(test::errors(test::infra_text() + blue +
-                           test::attachment_text("red", kPools + "192.0.2.200-192.0.2.204}}\n")),
-              ElementsAre("ranges-overlap /spec/appsIngress/metallb/ipAddressPoolRange"));
-  EXPECT_THAT(test::errors(test::infra_text() + test::attachment_text("blue", "  appsIngress: {enabled: true}\n")),
-              ElementsAre("missing-field /spec/appsIngress/metallb"));
-}
-
 TEST(Validate, HoldsTheRulesOfTheStructuredNetwork) {
   const auto network = [](const std::string& fields) { return test::errors(test::infra_text("yard", fields)); };
   const std::string nad = "attachment: {kind: NetworkAttachmentDefinition, name: v}\n    ";
