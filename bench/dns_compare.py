@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,8 @@ from dns_peers import Server, Tools, make_forwarders, make_servers, name_of
 PEERS = ["knot", "nsd", "unbound", "bind", "dnsmasq", "coredns hosts", "coredns file"]
 WINDOW = 192  # queries that are outstanding at once
 FAST = ["hcpnet", "knot", "nsd", "unbound"]
+UPS = ["hcpnet up", "hcpnet up, zone file"]  # the command, where the others are a program for one zone
+DNSPERF_RATE = 20000  # queries/s, which all keep up with
 
 
 def load(a: argparse.Namespace, port: int, names: int, **options: float) -> dict:
@@ -99,7 +102,7 @@ def start_all(servers: list[Server], cores: str) -> list[Server]:
 
 
 def rates(a: argparse.Namespace, tools: Tools, names: int) -> dict[str, list[dict]]:
-    """Saturated rates, latencies and a check by dnsperf for one set of names."""
+    """Saturated rates, latencies and the word of dnsperf for one set of names."""
     with tempfile.TemporaryDirectory(prefix="hcpnet-bench-") as folder:
         servers = make_servers(tools, Path(folder), names, a.workers, ["hcpnet", *a.peers])
         try:
@@ -112,7 +115,7 @@ def rates(a: argparse.Namespace, tools: Tools, names: int) -> dict[str, list[dic
             )
             if a.latency:
                 latencies(a, [s for s in started if s.name in FAST], names, rounds)
-            check_with_dnsperf(Path(folder), started, names)
+            ask_with_dnsperf(a, Path(folder), started, names)
             return rounds
         finally:
             for server in servers:
@@ -137,19 +140,28 @@ def latencies(a: argparse.Namespace, servers: list[Server], names: int, rounds: 
     sys.stdout.flush()
 
 
-def check_with_dnsperf(folder: Path, servers: list[Server], names: int) -> None:
-    """An independent client's word that every answer is NOERROR."""
+def ask_with_dnsperf(a: argparse.Namespace, folder: Path, servers: list[Server], names: int) -> None:
+    """An independent client's word: that every answer is NOERROR, and how long answers take at a modest rate."""
     queries = folder / "queries"
     queries.write_text("".join(f"{name_of(i)} A\n" for i in range(0, names, max(1, names // 1000))))
-    for server in servers:
-        out = subprocess.run(
-            ["dnsperf", "-s", "127.0.0.1", "-p", str(server.port), "-d", str(queries), "-l", "1", "-Q", "20000"],
-            capture_output=True,
-            text=True,
-        ).stdout
-        codes = [line.split(":", 1)[1].strip() for line in out.splitlines() if "Response codes" in line]
-        if not codes or not codes[0].startswith("NOERROR") or "," in codes[0]:
-            print(f"dnsperf on {server.name}: {codes or out}", file=sys.stderr)
+    command = ["taskset", "-c", "1", "dnsperf", "-s", "127.0.0.1", "-d", str(queries)]
+    command += ["-l", str(max(1, round(a.seconds))), "-Q", str(DNSPERF_RATE)]
+    found: dict[str, list[float]] = {server.name: [] for server in servers}
+    for _ in range(a.rounds if a.latency else 1):
+        for server in servers:
+            out = subprocess.run([*command, "-p", str(server.port)], capture_output=True, text=True).stdout
+            codes = re.search(r"Response codes:\s*(.*)", out)
+            mean = re.search(r"Average Latency \(s\):\s*([0-9.]+)", out)
+            if codes is None or mean is None or not codes[1].startswith("NOERROR") or "," in codes[1]:
+                print(f"dnsperf on {server.name}: {codes[1] if codes else out}", file=sys.stderr)
+            else:
+                found[server.name].append(float(mean[1]) * 1e6)
+    if a.latency:
+        print(f"\n### {names:,} names, latency by dnsperf at {DNSPERF_RATE // 1000} thousand queries/s\n")
+        print("| server | mean us |\n| --- | --- |")
+        for name, means in found.items():
+            print(f"| {name} | {spread(means) if means else '-'} |")
+        sys.stdout.flush()
 
 
 def starts(a: argparse.Namespace, tools: Tools) -> None:
@@ -157,7 +169,7 @@ def starts(a: argparse.Namespace, tools: Tools) -> None:
     found: dict[tuple[str, int], list[tuple[float, float, float]]] = {}
     for names in (20, 100_000):
         with tempfile.TemporaryDirectory(prefix="hcpnet-bench-") as folder:
-            servers = make_servers(tools, Path(folder), names, a.workers, ["hcpnet", "hcpnet up", *a.peers])
+            servers = make_servers(tools, Path(folder), names, a.workers, ["hcpnet", *UPS, *a.peers])
             for _ in range(a.rounds):
                 for server in servers:
                     try:
@@ -171,7 +183,7 @@ def starts(a: argparse.Namespace, tools: Tools) -> None:
                         server.stop()
     print("\n### Start to the first answer, and memory (resident, all processes)\n")
     print("| server | 20 names: s | MB | 100,000 names: s | MB | MB more |\n| --- | --- | --- | --- | --- | --- |")
-    for name in ["hcpnet", "hcpnet up", *a.peers]:
+    for name in ["hcpnet", *UPS, *a.peers]:
         few, many = found.get((name, 20), []), found.get((name, 100_000), [])
         if few and many:
             print(
@@ -192,7 +204,12 @@ def forwarding(a: argparse.Namespace, tools: Tools) -> None:
             started = start_all(servers, a.cores)
             for server in started:  # every name is asked at a pace that an upstream keeps up with, until all are cached
                 load(a, server.port, names, rate=10000)
-            print_rates(f"{names:,} forwarded names, all in the cache", alternate(a, started, names))
+            for sockets, how in (
+                (4, "4 client ports"),
+                (WINDOW, f"{WINDOW} client ports, one query of each at a time"),
+            ):
+                rounds = alternate(a, started, names, sockets)
+                print_rates(f"{names:,} forwarded names, all in the cache, {how}", rounds)
         finally:
             for server in [upstream, *servers]:
                 server.stop()

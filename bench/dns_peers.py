@@ -150,6 +150,31 @@ def write_spec(folder: Path, names: int, port: int) -> list[str]:
     ]
 
 
+def write_file_spec(folder: Path, zone: Path, port: int) -> str:
+    """The same names from a zone file, which has no such limit."""
+    metadata = {"name": "bench", "namespace": "bench"}
+    server = {
+        "apiVersion": "hostedcluster.densityops.com/v1alpha1",
+        "kind": "DNSServer",
+        "metadata": metadata,
+        "spec": {
+            "networkConfig": {"serverIP": "127.0.0.1", "proxyIP": "127.0.0.1", "dnsPort": port},
+            "hostedClusterDomain": "other.example",
+            "staticEntries": [],
+        },
+    }
+    policy = {
+        "apiVersion": "hcpnet.io/v1alpha1",
+        "kind": "DNSPolicy",
+        "metadata": metadata,
+        "spec": {
+            "targetRef": {"kind": "DNSServer", "name": "bench"},
+            "zoneFiles": [{"path": str(zone), "zone": ZONE}],
+        },
+    }
+    return write(folder / f"files-{port}.yaml", f"---\n{json.dumps(server)}\n---\n{json.dumps(policy)}\n")
+
+
 def render(tools: Tools, folder: Path, names: int, target: str, port: int) -> Path:
     """The folder where `hcpnet dns render` put what it wrote, for the first names; the others are added."""
     output = folder / f"{target}-{port}"
@@ -200,18 +225,12 @@ def make_servers(tools: Tools, folder: Path, names: int, workers: int, wanted: l
     """Those of `wanted` that are installed, each with its zone files and configuration below `folder`."""
     zone = only_file(render(tools, folder, names, "zonefile", 53), "*.zone")
     hosts = only_file(render(tools, folder, names, "hosts", 53), "*.hosts")
+    os.utime(zone, (0, 0))  # `hcpnet up` waits for what was written a moment ago
+    up = [tools.hcpnet, "up", "--no-watch", "--log-level", "error", "--state-dir", str(folder / "state")]
     makers = {
         "hcpnet": lambda port: [tools.dns_server, str(port), str(zone), str(workers)],
-        "hcpnet up": lambda port: [
-            tools.hcpnet,
-            "up",
-            "--no-watch",
-            "--log-level",
-            "error",
-            "--state-dir",
-            str(folder / "state"),
-            *write_spec(folder, min(names, MAX_SPEC_NAMES), port),
-        ],
+        "hcpnet up": lambda port: [*up, *write_spec(folder, min(names, MAX_SPEC_NAMES), port)],
+        "hcpnet up, zone file": lambda port: [*up, write_file_spec(folder, zone, port)],
         "knot": lambda port: ["knotd", "-c", knot_conf(folder / f"knot-{port}", port, zone, workers)],
         "nsd": lambda port: ["nsd", "-d", "-c", nsd_conf(folder / f"nsd-{port}", port, zone, workers)],
         "unbound": lambda port: ["unbound", "-d", "-c", unbound_conf(tools, folder, names, port, workers)],

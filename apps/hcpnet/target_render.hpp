@@ -20,6 +20,8 @@ struct TargetArguments {
 [[nodiscard]] std::vector<std::string> dns_targets();
 /// What only a configuration of another program has: --file-prefix, --pod-address, --any-address.
 std::vector<CLI::Option*> add_target_options(CLI::App& command, TargetArguments& a);
+/// Whether a path below --output-dir, or that itself, is a folder, or can become one; prints why not.
+[[nodiscard]] bool may_be_folder(const std::string& output_dir);
 /// Writes all files or none.
 [[nodiscard]] int render_target(const TargetArguments& a);
 

@@ -40,6 +40,8 @@ class Diagnostics {
 
   void add(Diagnostic diagnostic);
   void append(Diagnostics other);
+  /// Forgets the offending texts, where they may be secret.
+  void clear_found() noexcept;
   /// Orders by file, in the order in which files were first mentioned, then by line and column; stable.
   void sort();
 

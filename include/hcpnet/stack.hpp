@@ -71,7 +71,8 @@ struct StackOptions {
   /// Take over from the process that answers on handover_socket, if one does: its sockets become ours, and it serves
   /// until start() has done all that can fail.
   bool takes_over = false;
-  /// Sockets from elsewhere that listeners of DNS and proxy may use instead of binding their own; null: none.
+  /// Sockets from elsewhere that listeners of DNS and proxy may use instead of binding their own; null: none. A start()
+  /// that fails closes those it had used, and one that takes over all of them.
   std::shared_ptr<InheritedSockets> inherited;
   bool watch = false;      ///< reload when a file changes
   ServedParts serve;       ///< the others are another process's
@@ -103,6 +104,7 @@ struct StackStats {
   std::map<std::string, dns::ServerStats> dns;        ///< by owner
   std::map<std::string, proxy::EngineStats> proxies;  ///< by owner
   std::uint64_t reloads = 0, reloads_refused = 0;
+  std::map<std::string, std::uint64_t> reload_errors;  ///< of refused reloads, by Diagnostic::code
 };
 
 /// The outcome of the latest reload.
@@ -126,9 +128,10 @@ class Stack {
   Stack(const Stack&) = delete;
   Stack& operator=(const Stack&) = delete;
 
-  /// Reads, checks, binds everything, then serves; all or nothing. Throws SpecError when the set is wrong,
-  /// boost::system::system_error when a socket can't be bound or the lease database can't be opened, both saying which
-  /// and why.
+  /// Reads, checks, binds everything, then serves; all or nothing. Throws SpecError when the set is wrong or has
+  /// nothing to serve, boost::system::system_error when a socket can't be bound or the lease database can't be opened,
+  /// saying which and why. Then nothing is left open, and it may be called again; an embedder's io_context that nothing
+  /// else keeps at work needs its restart() before. Throws std::logic_error when the stack runs or was stopped.
   void start();
   /// Reads the files again. The error says why the old state was kept: nothing is applied in part. Warnings:
   /// warnings().

@@ -508,6 +508,7 @@ void Server::Impl::check_interface(std::size_t index) {
   Link& link = links[index];
   if (link.socket->interface().is_loopback) return;
   const Subnet& subnet = responder->config().subnets[index];
+  const bool was_lost = link.is_lost;
   try {
     Interface interface = find_interface(subnet.server_id);
     if (!link.is_lost && interface.index == link.socket->interface().index) return;
@@ -518,7 +519,9 @@ void Server::Impl::check_interface(std::size_t index) {
     options.log.info("interface is back", {{"subnet", subnet.name}, {"interface", link.socket->interface().name}});
     wait(index);
   } catch (const boost::system::system_error& error) {
-    if (!link.is_lost)
+    // That no list is to be had (for want of descriptors) says nothing of an interface whose socket works.
+    if (!link.is_lost && error.code() != boost::system::errc::address_not_available) return;
+    if (!was_lost)
       options.log.error("interface lost", {{"subnet", subnet.name}, {"reason", runtime::error_text(error)}});
     link.is_lost = true;
   }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dhcp6/server_id.hpp"
+#include "runtime/error_text.hpp"
 
 namespace hcpnet::dhcp6 {
 namespace {
@@ -143,6 +144,7 @@ void Service::check_interface(std::size_t index) {
   Link& link = links_[index];
   if (link.socket->interface().is_loopback) return;
   const Subnet& subnet = responder_.config().subnets[index];
+  const bool was_lost = link.is_lost;
   try {
     dhcp::Interface interface = dhcp::find_interface(subnet.interface_address);
     if (!link.is_lost && interface.index == link.socket->interface().index) return;
@@ -153,8 +155,11 @@ void Service::check_interface(std::size_t index) {
     host_.options.log.info("interface is back for DHCPv6", {{"subnet", subnet.name}});
     wait(index);
   } catch (const boost::system::system_error& error) {
-    if (!link.is_lost)
-      host_.options.log.error("interface lost for DHCPv6", {{"subnet", subnet.name}, {"reason", error.what()}});
+    // That no list is to be had (for want of descriptors) says nothing of an interface whose socket works.
+    if (!link.is_lost && error.code() != boost::system::errc::address_not_available) return;
+    if (!was_lost)
+      host_.options.log.error("interface lost for DHCPv6",
+                              {{"subnet", subnet.name}, {"reason", runtime::error_text(error)}});
     link.is_lost = true;
   }
 }

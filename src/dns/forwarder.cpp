@@ -41,7 +41,7 @@ Forwarder::Forwarder(boost::asio::any_io_executor executor, std::shared_ptr<runt
       counters_(std::move(counters)),
       context_(std::make_shared<ExchangeContext>()),
       cache_(options_.max_cache_bytes, random_.u64()),
-      resolv_conf_(options_.resolv_conf_path),
+      resolv_conf_(options_.resolv_conf_path, options_.log),
       scratch_(kMaxMessageBytes) {
   context_->executor = std::move(executor);
   context_->timers = timers_;

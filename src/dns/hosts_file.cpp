@@ -62,9 +62,9 @@ Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string&
     if (!address)
       error(words[0].column, "hosts-address", "not an address", words[0].text, "an IPv4 or IPv6 address without zone");
     if (words.size() == 1) error(words[0].column, "hosts-name", "the address has no name", words[0].text);
-    HostsEntry entry{address.value_or(IpAddress{}), {}};
+    HostsEntry entry{address.value_or(IpAddress{}), {}, line};
     for (const Word& word : std::span(words).subspan(1)) {
-      if (auto name = parse_name(word.text))
+      if (auto name = parse_name(word.text); name && !name->is_root() && !name->is_wildcard())
         entry.names.push_back(std::move(*name));
       else
         error(word.column, "hosts-name", "not a host name", word.text);

@@ -13,13 +13,7 @@ namespace hcpnet::dns {
 namespace {
 
 std::string generic(std::string_view rdata) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text = "\\# " + std::to_string(rdata.size()) + (rdata.empty() ? "" : " ");
-  for (const char c : rdata) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += {kDigits[byte >> 4], kDigits[byte & 15]};
-  }
-  return text;
+  return "\\# " + std::to_string(rdata.size()) + (rdata.empty() ? "" : " ") + hexadecimal(rdata);
 }
 
 /// Writes field after field; a field that is not there leaves the reader failed, and so no text at all.
@@ -62,7 +56,12 @@ class Fields {
     text_ += *params;
     return *this;
   }
+  Fields& hex() {
+    const ByteView bytes = reader_.bytes(reader_.remaining());
+    return bytes.empty() ? fail() : add(hexadecimal(as_text(bytes)));
+  }
   Fields& rest() { return add(quote_string(as_text(reader_.bytes(reader_.remaining())))); }
+  Fields& some_rest() { return reader_.remaining() == 0 ? fail() : rest(); }
   Fields& ipv4() {
     const ByteView b = reader_.bytes(4);
     return b.empty() ? fail() : add(Ipv4(b[0], b[1], b[2], b[3]).to_string());
@@ -110,16 +109,33 @@ std::string rdata_in_own_form(Type type, std::string_view rdata) {
     case Type::hinfo:
       return fields.string().string().text();
     case Type::mx:
+    case Type::afsdb:
+    case Type::kx:
       return fields.u16().name().text();
+    case Type::rp:
+      return fields.name().name().text();
     case Type::txt:
+    case Type::spf:
       return fields.strings().text();
     case Type::srv:
       return fields.u16().u16().u16().name().text();
+    case Type::naptr:
+      return fields.u16().u16().string().string().string().name().text();
+    case Type::uri:
+      return fields.u16().u16().some_rest().text();
     case Type::caa:
       return fields.u8().tag().rest().text();
     case Type::svcb:
     case Type::https:
       return fields.u16().name().svc_params().text();
+    case Type::ds:
+    case Type::cds:
+      return fields.u16().u8().u8().hex().text();
+    case Type::sshfp:
+      return fields.u8().u8().hex().text();
+    case Type::tlsa:
+    case Type::smimea:
+      return fields.u8().u8().u8().hex().text();
     default:
       return {};
   }
@@ -128,6 +144,16 @@ std::string rdata_in_own_form(Type type, std::string_view rdata) {
 std::string rdata_to_string(Type type, std::string_view rdata) {
   const std::string text = rdata_in_own_form(type, rdata);
   return text.empty() ? generic(rdata) : text;
+}
+
+std::string hexadecimal(std::string_view bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return text;
 }
 
 std::string quote_string(std::string_view bytes) {

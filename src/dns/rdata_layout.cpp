@@ -11,19 +11,17 @@ namespace {
 
 // RFC 1035 section 3.3, and the later types that receivers must expand (RFC 3597 section 4), by number.
 constexpr RdataLayout kLayouts[] = {
-    {Type::a, 4, 0, 0, 0, false},     {Type::ns, 0, 0, 1, 0, true},   {Type{3}, 0, 0, 1, 0, true},    // MD
+    {Type::a, 4, 0, 0, 0, false},     {Type::ns, 0, 0, 1, 0, true},     {Type{3}, 0, 0, 1, 0, true},  // MD
     {Type{4}, 0, 0, 1, 0, true},                                                                      // MF
-    {Type::cname, 0, 0, 1, 0, true},  {Type::soa, 0, 0, 2, 20, true}, {Type{7}, 0, 0, 1, 0, true},    // MB
+    {Type::cname, 0, 0, 1, 0, true},  {Type::soa, 0, 0, 2, 20, true},   {Type{7}, 0, 0, 1, 0, true},  // MB
     {Type{8}, 0, 0, 1, 0, true},                                                                      // MG
     {Type{9}, 0, 0, 1, 0, true},                                                                      // MR
     {Type::ptr, 0, 0, 1, 0, true},    {Type{14}, 0, 0, 2, 0, true},                                   // MINFO
-    {Type::mx, 2, 0, 1, 0, true},     {Type{17}, 0, 0, 2, 0, false},                                  // RP
-    {Type{18}, 2, 0, 1, 0, false},                                                                    // AFSDB
-    {Type{21}, 2, 0, 1, 0, false},                                                                    // RT
-    {Type{26}, 2, 0, 2, 0, false},                                                                    // PX
-    {Type::aaaa, 16, 0, 0, 0, false}, {Type::srv, 6, 0, 1, 0, false}, {Type{35}, 4, 3, 1, 0, false},  // NAPTR
-    {Type{36}, 2, 0, 1, 0, false},                                                                    // KX
-    {Type{39}, 0, 0, 1, 0, false},                                                                    // DNAME
+    {Type::mx, 2, 0, 1, 0, true},     {Type::rp, 0, 0, 2, 0, false},    {Type::afsdb, 2, 0, 1, 0, false},
+    {Type{21}, 2, 0, 1, 0, false},  // RT
+    {Type{26}, 2, 0, 2, 0, false},  // PX
+    {Type::aaaa, 16, 0, 0, 0, false}, {Type::srv, 6, 0, 1, 0, false},   {Type::naptr, 4, 3, 1, 0, false},
+    {Type::kx, 2, 0, 1, 0, false},    {Type::dname, 0, 0, 1, 0, false},
 };
 
 void append(std::string& to, ByteView bytes) {

@@ -6,7 +6,9 @@
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/net.hpp>
+#include <iterator>
 
+#include "dns/rdata_layout.hpp"
 #include "dns/rdata_text.hpp"
 #include "dns/svcb_text.hpp"
 
@@ -16,18 +18,34 @@ namespace {
 constexpr std::size_t kMaxRdataBytes = 65535;
 constexpr std::size_t kMaxStringBytes = 255;
 
-/// The types with a form of their own come first.
-constexpr Type kNamed[] = {Type::a,     Type::ns,  Type::cname, Type::soa, Type::ptr,  Type::hinfo,
-                           Type::mx,    Type::txt, Type::aaaa,  Type::srv, Type::caa,  Type::svcb,
-                           Type::https, Type::ds,  Type::opt,   Type::any, Type::axfr, Type::ixfr};
-constexpr std::size_t kOwnForms = 13;
+constexpr Type kOwnForms[] = {Type::a,     Type::ns,   Type::cname, Type::soa,   Type::ptr,  Type::hinfo,
+                              Type::mx,    Type::txt,  Type::rp,    Type::afsdb, Type::aaaa, Type::srv,
+                              Type::naptr, Type::kx,   Type::ds,    Type::sshfp, Type::tlsa, Type::smimea,
+                              Type::cds,   Type::svcb, Type::https, Type::spf,   Type::uri,  Type::caa};
 
 char upper(char c) noexcept {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 0x20) : c;
 }
 
-bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
-  return std::ranges::equal(a, b, {}, upper, upper);
+std::optional<std::uint8_t> hex_digit(char c) noexcept {
+  if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
+  if (upper(c) >= 'A' && upper(c) <= 'F') return static_cast<std::uint8_t>(upper(c) - 'A' + 10);
+  return std::nullopt;
+}
+
+/// Digits that may be cut into words anywhere.
+std::optional<std::string> bytes_of_hex(std::span<const ZoneToken> tokens) {
+  std::string digits;
+  for (const ZoneToken& token : tokens) digits += token.text;
+  if (digits.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const auto high = hex_digit(digits[i]);
+    const auto low = hex_digit(digits[i + 1]);
+    if (!high || !low) return std::nullopt;
+    bytes += static_cast<char>(*high << 4 | *low);
+  }
+  return bytes;
 }
 
 /// Reads field after field; after the first mistake the rest changes nothing.
@@ -89,6 +107,22 @@ class Fields {
     const auto bytes = unescaped(token->text);
     return bytes ? append(*bytes) : fail("a value");
   }
+  Fields& some_rest() {
+    static constexpr const char* kExpected = "a value that is not empty";
+    const ZoneToken* token = next(kExpected);
+    if (!token) return *this;
+    const auto bytes = unescaped(token->text);
+    return bytes && !bytes->empty() ? append(*bytes) : fail(kExpected);
+  }
+  /// All that is left, and not nothing.
+  Fields& hex() {
+    static constexpr const char* kExpected = "hexadecimal digits, two for each byte";
+    if (next(kExpected) == nullptr) return *this;
+    const auto bytes = bytes_of_hex(tokens_.subspan(at_ - 1));
+    if (!bytes || bytes->empty()) return fail(kExpected);
+    at_ = tokens_.size();
+    return append(*bytes);
+  }
   Fields& ipv4() {
     const ZoneToken* token = next("an IPv4 address");
     if (!token) return *this;
@@ -142,12 +176,6 @@ class Fields {
   std::optional<RdataProblem> problem_;
 };
 
-std::optional<std::uint8_t> hex_digit(char c) noexcept {
-  if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
-  if (upper(c) >= 'A' && upper(c) <= 'F') return static_cast<std::uint8_t>(upper(c) - 'A' + 10);
-  return std::nullopt;
-}
-
 /// Ends in a dot that is not escaped: an odd number of backslashes would make it a character of the label.
 bool is_absolute(std::string_view text) noexcept {
   if (!text.ends_with('.')) return false;
@@ -157,31 +185,28 @@ bool is_absolute(std::string_view text) noexcept {
   return backslashes % 2 == 0;
 }
 
+/// Of a type without a form of its own here whose fields are known: they fill the data, and names are not compressed.
+bool fits_layout(Type type, const std::string& wire) {
+  if (find_rdata_layout(type) == nullptr) return true;
+  return expand_rdata(as_bytes(wire), ByteReader(as_bytes(wire)), type) == wire;
+}
+
 /// RFC 3597 section 5: \# LENGTH HEX, where the digits may be cut into words anywhere.
 ParsedRdata parse_generic(Type type, std::span<const ZoneToken> tokens) {
   const auto length = tokens.size() < 2 ? std::nullopt : parse_number(tokens[1].text, kMaxRdataBytes);
   if (!length) return RdataProblem{1, "the length of the data"};
-  std::string digits;
-  for (const ZoneToken& token : tokens.subspan(2)) digits += token.text;
-  if (digits.size() != 2 * std::size_t{*length})
+  auto wire = bytes_of_hex(tokens.subspan(2));
+  if (!wire || wire->size() != *length)
     return RdataProblem{2, std::to_string(*length) + " bytes as hexadecimal digits"};
-  std::string wire;
-  for (std::size_t i = 0; i < digits.size(); i += 2) {
-    const auto high = hex_digit(digits[i]);
-    const auto low = hex_digit(digits[i + 1]);
-    if (!high || !low) return RdataProblem{2, "hexadecimal digits"};
-    wire += static_cast<char>(*high << 4 | *low);
-  }
-  if (has_own_form(type) && rdata_in_own_form(type, wire).empty())
+  if (has_own_form(type) ? rdata_in_own_form(type, *wire).empty() : !fits_layout(type, *wire))
     return RdataProblem{2, "data of type " + to_string(type)};
-  return wire;
+  return std::move(*wire);
 }
 
 }  // namespace
 
 bool has_own_form(Type type) noexcept {
-  const auto own = std::span(kNamed).first(kOwnForms);
-  return std::ranges::find(own, type) != own.end();
+  return std::ranges::find(kOwnForms, type) != std::end(kOwnForms);
 }
 
 ParsedRdata parse_rdata_tokens(Type type, std::span<const ZoneToken> tokens, const Name& origin) {
@@ -201,16 +226,33 @@ ParsedRdata parse_rdata_tokens(Type type, std::span<const ZoneToken> tokens, con
     case Type::hinfo:
       return fields.string().string().done();
     case Type::mx:
+    case Type::afsdb:
+    case Type::kx:
       return fields.u16().name().done();
+    case Type::rp:
+      return fields.name().name().done();
     case Type::txt:
+    case Type::spf:
       return fields.strings().done();
     case Type::srv:
       return fields.u16().u16().u16().name().done();
+    case Type::naptr:
+      return fields.u16().u16().string().string().string().name().done();
+    case Type::uri:
+      return fields.u16().u16().some_rest().done();
     case Type::caa:
       return fields.u8().tag().rest().done();
     case Type::svcb:
     case Type::https:
       return fields.u16().name().svc_params().done();
+    case Type::ds:
+    case Type::cds:
+      return fields.u16().u8().u8().hex().done();
+    case Type::sshfp:
+      return fields.u8().u8().hex().done();
+    case Type::tlsa:
+    case Type::smimea:
+      return fields.u8().u8().u8().hex().done();
     default:
       return RdataProblem{0, "the generic form \\# LENGTH HEX, the only one known here for type " + to_string(type)};
   }
@@ -284,16 +326,6 @@ std::optional<std::uint32_t> parse_ttl(std::string_view text) {
 bool is_data_type(Type type) noexcept {
   const auto number = static_cast<std::uint16_t>(type);
   return number != 0 && type != Type::opt && (number < 128 || number > 255);
-}
-
-std::optional<Type> parse_type(std::string_view text) {
-  for (const Type type : kNamed)
-    if (equals_ignoring_case(text, to_string(type))) return type;
-  static constexpr std::string_view kGeneric = "TYPE";
-  if (text.size() <= kGeneric.size() || !equals_ignoring_case(text.substr(0, kGeneric.size()), kGeneric))
-    return std::nullopt;
-  const auto number = parse_number(text.substr(kGeneric.size()), 0xffff);
-  return number ? std::optional(static_cast<Type>(*number)) : std::nullopt;
 }
 
 }  // namespace hcpnet::dns

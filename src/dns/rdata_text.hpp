@@ -29,6 +29,8 @@ using ParsedRdata = Result<std::string, RdataProblem>;
 /// Seconds: a number, or numbers with units as in "1h30m"; at most 2^31 - 1 (RFC 2181 section 8).
 [[nodiscard]] std::optional<std::uint32_t> parse_ttl(std::string_view text);
 
+/// Two digits for each byte, in lower case.
+[[nodiscard]] std::string hexadecimal(std::string_view bytes);
 /// RDATA in the form of its type; empty when it has none, or is not what the type asks for.
 [[nodiscard]] std::string rdata_in_own_form(Type type, std::string_view rdata);
 /// Whether the type has a form of its own here.

@@ -39,6 +39,27 @@ void Job::warn(const char* code, std::string message, std::string found) {
   out.warnings.add(finding(Severity::warning, code, std::move(message), std::move(found)));
 }
 
+void Job::warn_of_hidden(const View& view, const Zone& zone, const RRset& set) {
+  if (!is_delegated(zone, set.owner))
+    warn("records-hidden",
+         "left out of view " + view.name + ": a zone below " + zone.apex().to_string() + " has the name",
+         set.owner.to_string() + ' ' + to_string(set.type));
+}
+
+HiddenNames::HiddenNames(const View& view) {
+  for (const auto& zone : view.zones) apexes_.insert(zone->apex());
+}
+
+bool HiddenNames::contains(const Zone& zone, Name name) const {
+  for (; name != zone.apex(); name = name.parent())
+    if (apexes_.contains(name)) return true;
+  return false;
+}
+
+bool is_delegated(const Zone& zone, const Name& name) {
+  return zone.find_delegation(FoldedName(name), Type::a) != nullptr;
+}
+
 std::vector<OrderedView> ordered_views(const Config& config, Overlap overlap) {
   std::vector<OrderedView> ordered;
   for (const View& view : config.views) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace hcpnet::dns::rendering {
@@ -17,6 +18,8 @@ struct Job {
 
   void error(const char* code, std::string message, std::string found = {});
   void warn(const char* code, std::string message, std::string found = {});
+  /// Of records that a zone below theirs hides. A delegation to it, with its addresses, is what a parent has: no word.
+  void warn_of_hidden(const View& view, const Zone& zone, const RRset& set);
   /// Renders the zone into a file of its own; returns the name by which other files mention it.
   std::string add_zone_file(const View& view, const Zone& zone);
 };
@@ -46,6 +49,19 @@ using Nodes = std::map<Name, std::vector<const RRset*>>;
 [[nodiscard]] const Nodes::value_type* find_wildcard(const Nodes& nodes, const Name& name);
 /// Whether a name above `name`, inside the zone, has a wildcard.
 [[nodiscard]] bool is_below_wildcard(const Nodes& nodes, const Name& name, const Name& apex);
+
+/// Names that two zones of a view have: the longest apex owns them.
+class HiddenNames {
+ public:
+  explicit HiddenNames(const View& view);
+  /// Whether a zone of the view with a longer apex owns what `zone` has at `name`.
+  [[nodiscard]] bool contains(const Zone& zone, Name name) const;
+
+ private:
+  std::unordered_set<Name> apexes_;
+};
+/// Whether the name is at or below a zone cut of the zone.
+[[nodiscard]] bool is_delegated(const Zone& zone, const Name& name);
 
 /// Letters, digits, "-" and "_", with "*" as a whole first label: what no configuration language gives a meaning to.
 [[nodiscard]] bool is_plain(const Name& name);

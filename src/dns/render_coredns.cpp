@@ -36,9 +36,8 @@ bool is_inert(std::string_view text) {
 bool fits_template(const RRset& set) {
   std::string owner = set.owner.to_string();
   std::ranges::replace(owner, '*', 'x');
-  if (set.type == Type::cname || to_string(set.type).starts_with("TYPE") || !is_plain(parse_name(owner).value()))
-    return false;
-  return std::ranges::all_of(set.rdata,
+  if (set.type == Type::cname || !is_plain(parse_name(owner).value())) return false;
+  return std::ranges::all_of(set.rdata,  // the generic form has a backslash
                              [&](const std::string& rdata) { return is_inert(rdata_to_string(set.type, rdata)); });
 }
 
@@ -137,6 +136,11 @@ class TemplateWriter {
   std::string& text_;
 };
 
+/// A template answers, and can't refer.
+bool is_delegation(const Zone& zone, const RRset& set) {
+  return set.type == Type::ns && set.owner != zone.apex() && !set.owner.is_wildcard();
+}
+
 /// Whether all zones of the view can be templates; a template of an enclosing zone would hide a zone file below it, so
 /// all or none.
 bool is_inline(const View& view, std::size_t max_names) {
@@ -144,7 +148,7 @@ bool is_inline(const View& view, std::size_t max_names) {
   for (const auto& zone : view.zones) {
     if (!zone->is_available()) continue;
     for (const RRset& set : zone->rrsets())
-      if (++names > max_names || !fits_template(set)) return false;
+      if (++names > max_names || !fits_template(set) || is_delegation(*zone, set)) return false;
   }
   return true;
 }

@@ -5,6 +5,7 @@
 #include <hcpnet/dns/rdata.hpp>
 #include <set>
 
+#include "dns/rdata_text.hpp"
 #include "dns/render_common.hpp"
 
 namespace hcpnet::dns::rendering {
@@ -13,23 +14,20 @@ namespace {
 /// What dnsmasq reads as one line of its file, with the end of the line.
 constexpr std::size_t kMaxLineBytes = 1024;
 
-std::string hexadecimal(std::string_view bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes)
-    text += {kDigits[static_cast<unsigned char>(c) >> 4], kDigits[static_cast<unsigned char>(c) & 15]};
-  return text;
-}
-
 class ZoneLines {
  public:
-  ZoneLines(Job& job, const View& view, const Zone& zone, std::string& text)
-      : job_(job), view_(view), zone_(zone), nodes_(nodes_of(zone)), text_(text) {}
+  ZoneLines(Job& job, const View& view, const HiddenNames& hidden, const Zone& zone, std::string& text)
+      : job_(job), view_(view), hidden_(hidden), zone_(zone), nodes_(nodes_of(zone)), text_(text) {}
 
   void write() {
     text_ += "local=/" + without_dot(zone_.apex()) + "/\n";
     for (const auto& [name, sets] : nodes_) {
-      if (!is_plain(name)) {
+      if (hidden_.contains(zone_, name)) {
+        for (const RRset* set : sets) job_.warn_of_hidden(view_, zone_, *set);
+        continue;
+      }
+      // What dnsmasq has of its own it answers, where a delegation asks for a referral: what is behind one is left out.
+      if (!is_plain(name) || is_delegated(zone_, name)) {
         for (const RRset* set : sets) leave_out(*set);
         continue;
       }
@@ -93,6 +91,7 @@ class ZoneLines {
 
   Job& job_;
   const View& view_;
+  const HiddenNames& hidden_;
   const Zone& zone_;
   Nodes nodes_;
   std::string& text_;
@@ -158,7 +157,8 @@ void dnsmasq(Job& job) {
     std::string text =
         "# " + std::string(kNotice) + listeners + "no-hosts\nlocal-ttl=" + std::to_string(smallest_ttl(view)) + '\n';
     text += forward_lines(job, view);
-    for (const auto& zone : view.zones) ZoneLines(job, view, *zone, text).write();
+    const HiddenNames hidden(view);
+    for (const auto& zone : view.zones) ZoneLines(job, view, hidden, *zone, text).write();
     job.out.files.push_back({"dnsmasq-" + safe_word(view.name) + ".conf", std::move(text)});
   }
 }

@@ -14,11 +14,15 @@ namespace {
 
 class LocalZones {
  public:
-  LocalZones(Job& job, const View& view, const Zone& zone, std::string& text)
-      : job_(job), view_(view), zone_(zone), nodes_(nodes_of(zone)), text_(text) {}
+  LocalZones(Job& job, const View& view, const HiddenNames& hidden, const Zone& zone, std::string& text)
+      : job_(job), view_(view), hidden_(hidden), zone_(zone), nodes_(nodes_of(zone)), text_(text) {}
 
   void write() {
     for (const auto& [name, sets] : nodes_) {
+      if (hidden_.contains(zone_, name)) {
+        for (const RRset* set : sets) job_.warn_of_hidden(view_, zone_, *set);
+        continue;
+      }
       if (name.is_wildcard()) continue;  // written with the name above it
       const auto* wildcard = find_wildcard(nodes_, name);
       if (name == zone_.apex() || wildcard || starts_below_redirect(name)) {
@@ -58,6 +62,7 @@ class LocalZones {
 
   Job& job_;
   const View& view_;
+  const HiddenNames& hidden_;
   const Zone& zone_;
   Nodes nodes_;
   std::set<Name> redirects_;
@@ -127,7 +132,8 @@ void unbound(Job& job) {
       for (const ZoneForwarding* zone : forward_zones(job.config.forwarding))
         text += "    local-zone: \"" + zone->zone.to_string() + "\" transparent\n";
     }
-    for (const auto& zone : view.view->zones) LocalZones(job, *view.view, *zone, text).write();
+    const HiddenNames hidden(*view.view);
+    for (const auto& zone : view.view->zones) LocalZones(job, *view.view, hidden, *zone, text).write();
   }
   if (!upstreams.empty()) text += forward_zone(".", upstreams);
   for (const ZoneForwarding* zone : forward_zones(job.config.forwarding))

@@ -75,9 +75,14 @@ void hosts(Job& job) {
   if (!require_available(job)) return;
   for (const View& view : job.config.views) {
     std::map<IpAddress, std::vector<std::string>> names;
+    const HiddenNames hidden(view);
     for (const auto& zone : view.zones) {
       for (const RRset& set : zone->rrsets()) {
         if (&set == &zone->soa()) continue;
+        if (hidden.contains(*zone, set.owner)) {
+          job.warn_of_hidden(view, *zone, set);
+          continue;
+        }
         const bool is_address = set.type == Type::a || set.type == Type::aaaa;
         if (!is_address || set.owner.is_wildcard() || !is_plain(set.owner) || set.owner.is_root()) {
           job.warn("not-representable", "a hosts file of view " + view.name + " has no such record",

@@ -18,16 +18,20 @@ std::string_view take_word(std::string_view& line) {
 
 }  // namespace
 
-std::vector<Endpoint> parse_resolv_conf(std::string_view text) {
+std::vector<Endpoint> parse_resolv_conf(std::string_view text, std::vector<std::string>* left_out) {
   std::vector<Endpoint> servers;
-  while (!text.empty() && servers.size() < kMaxNameServers) {
+  while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     // The keyword stands at the very beginning of its line.
     if (line.empty() || kBlanks.find(line.front()) != std::string_view::npos) continue;
     if (take_word(line) != "nameserver") continue;
-    const auto address = parse_ip_address(take_word(line));
-    if (address) servers.push_back({*address, kDnsPort});
+    const std::string_view word = take_word(line);
+    const auto address = parse_ip_address(word);
+    if (address && servers.size() < kMaxNameServers)
+      servers.push_back({*address, kDnsPort});
+    else if (!word.empty() && left_out != nullptr && left_out->size() < kMaxNameServers)
+      left_out->emplace_back(word);
   }
   return servers;
 }

@@ -32,7 +32,12 @@ void ResolvConfFile::read() {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return;
   text.resize(static_cast<std::size_t>(file.gcount()));
-  servers_ = parse_resolv_conf(text);
+  if (file.peek() != std::ifstream::traits_type::eof())
+    log_.warning("resolv.conf is too long: its end is not read", {{"file", path_}});
+  std::vector<std::string> left_out;
+  servers_ = parse_resolv_conf(text, &left_out);
+  for (const std::string& word : left_out)
+    log_.warning("name server of resolv.conf is left out", {{"file", path_}, {"name_server", printable(word)}});
 }
 
 }  // namespace hcpnet::dns

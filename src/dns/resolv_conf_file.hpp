@@ -3,10 +3,12 @@
 #include <chrono>
 #include <cstdint>
 #include <hcpnet/clock.hpp>
+#include <hcpnet/log.hpp>
 #include <hcpnet/net.hpp>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace hcpnet::dns {
@@ -16,9 +18,10 @@ class ResolvConfFile {
  public:
   /// The file is looked at no more often than this.
   static constexpr std::chrono::seconds kCheckInterval{1};
-  static constexpr std::size_t kMaxFileBytes = 64 * 1024;
+  static constexpr std::size_t kMaxFileBytes = 64 * 1024;  ///< the rest is not read, which the log says
 
-  explicit ResolvConfFile(std::string path) : path_(std::move(path)) {}
+  /// `log` is told which name servers are left out, each time that the file is read.
+  explicit ResolvConfFile(std::string path, Logger log = {}) : path_(std::move(path)), log_(std::move(log)) {}
 
   /// As the file says at `now` or up to kCheckInterval before. A file that can't be read keeps what was known.
   [[nodiscard]] const std::vector<Endpoint>& servers(Clock::SteadyTime now);
@@ -29,6 +32,7 @@ class ResolvConfFile {
   void read();
 
   std::string path_;
+  Logger log_;
   std::vector<Endpoint> servers_;
   std::optional<Clock::SteadyTime> checked_;
   std::optional<Signature> signature_;  ///< of what was read: device, file, time, nanoseconds, size

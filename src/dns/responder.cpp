@@ -62,6 +62,7 @@ class Search {
   /// Our aliases end at a name of no zone.
   [[nodiscard]] bool leaves_zones() const noexcept { return leaves_zones_; }
   [[nodiscard]] ReplyKind kind() const noexcept { return kind_; }
+  [[nodiscard]] bool is_chain_cut() const noexcept { return is_chain_cut_; }
 
  private:
   /// AA is about the name asked: it stays where that was an alias of ours (RFC 1035 section 4.1.1).
@@ -85,7 +86,10 @@ class Search {
   /// Whether the answer goes on at the target of `rrset`.
   bool follow(const StoredRRset& rrset) noexcept {
     if (rrset.type != Type::cname || query_.type == Type::cname || query_.type == Type::any) return false;
-    if (hops_ == kMaxCnameHops) return false;
+    if (hops_ == kMaxCnameHops) {
+      is_chain_cut_ = true;
+      return false;
+    }
     followed_[hops_++] = rrset.records.data();
     name_at_ = reply_.rdata_at();
     return target_.read(rrset.front()) != 0;
@@ -100,6 +104,7 @@ class Search {
   std::size_t hops_ = 0;
   ReplyKind kind_ = ReplyKind::answer;
   bool leaves_zones_ = false;
+  bool is_chain_cut_ = false;
 };
 
 Response reply_with(ReplyWriter& reply, Rcode rcode, CookieState cookie, ReplyKind kind = ReplyKind::error) noexcept {
@@ -167,6 +172,7 @@ Response respond_to(Query& query, const QueryContext& context, std::span<std::ui
     Search search(query, *context.view, reply);
     const Rcode rcode = search.run(zone);
     Response response = reply_with(reply, rcode, cookie, search.kind());
+    response.is_chain_cut = search.is_chain_cut();
     if (search.leaves_zones() && context.can_forward && query.recursion_desired())
       response.verdict = Response::Verdict::forward;
     return response;

@@ -102,6 +102,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::vector<Endpoint> bound_endpoints() const;
   void use_forwarding(const Forwarding& forwarding);
   void close();
+  std::uint64_t count_lost() const;
   ServerStats stats() const;
   void add_forwarding(ServerStats& stats) const;
   void receive(ByteView query, const IpAddress& client, const ReplyLater& later);
@@ -174,6 +175,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::vector<std::uint8_t> scratch = std::vector<std::uint8_t>(kMaxMessageBytes);  ///< what an upstream said
   std::map<std::string, std::uint64_t> earlier_views;                               ///< of snapshots before
   std::array<std::uint64_t, 4> cookie_states{};                                     ///< by CookieState
+  std::uint64_t chains_cut = 0;
   std::uint64_t transfers = 0;
   std::uint64_t transfers_refused = 0;
   std::uint64_t rate_limited = 0;
@@ -182,6 +184,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
   std::uint64_t send_failures = 0;
   std::uint64_t tcp_limit = 0;
   std::uint64_t tcp_timeouts = 0;
+  std::uint64_t lost_until_closed = 0;
 };
 
 void Server::Impl::start(Config config) {
@@ -208,9 +211,11 @@ void Server::Impl::start(Config config) {
 void Server::Impl::make_workers() {
   for (std::size_t i = 1; i < options.workers; ++i)
     workers.push_back(std::make_unique<UdpWorker>(
-        executor, [weak = weak_from_this()](ByteView query, const IpAddress& client, const ReplyLater& later) {
+        executor,
+        [weak = weak_from_this()](ByteView query, const IpAddress& client, const ReplyLater& later) {
           if (const auto self = weak.lock()) self->receive(query, client, later);
-        }));
+        },
+        options.udp_receive_buffer_bytes));
 }
 
 /// False: there are none for it.
@@ -225,11 +230,14 @@ bool Server::Impl::adopt_sockets(const Endpoint& configured) {
   const std::size_t count = datagrams.size();
   for (std::size_t i = count; i <= workers.size(); ++i)
     datagrams.push_back(FileDescriptor::copy_of(datagrams[i - count].get()));
-  udp.push_back(std::make_shared<UdpListener>(executor, configured, std::move(datagrams.front()), *this, *batch));
+  const auto read = [&](FileDescriptor socket) {
+    return std::make_shared<UdpListener>(executor, configured, std::move(socket), options.udp_receive_buffer_bytes,
+                                         *this, *batch);
+  };
+  udp.push_back(read(std::move(datagrams.front())));
   for (std::size_t i = 1; i <= workers.size(); ++i) workers[i - 1]->adopt(configured, std::move(datagrams[i]));
   for (std::size_t i = workers.size() + 1; i < datagrams.size(); ++i)
-    surplus.emplace_back(configured,
-                         std::make_shared<UdpListener>(executor, configured, std::move(datagrams[i]), *this, *batch));
+    surplus.emplace_back(configured, read(std::move(datagrams[i])));
   bound.push_back({configured, {configured.address, udp.back()->port()}});
   return true;
 }
@@ -243,7 +251,8 @@ void Server::Impl::bind(const Endpoint& configured) {
     const char* protocol = "UDP ";
     try {
       const PortSharing sharing = workers.empty() ? PortSharing::exclusive : PortSharing::shared;
-      auto datagrams = std::make_shared<UdpListener>(executor, wanted, sharing, *this, *batch);
+      auto datagrams =
+          std::make_shared<UdpListener>(executor, wanted, sharing, options.udp_receive_buffer_bytes, *this, *batch);
       const Endpoint same_port{wanted.address, datagrams->port()};
       protocol = "TCP ";
       // Shared or not, the TCP port is ours alone, and so nobody else's server can share the UDP port unnoticed.
@@ -313,7 +322,19 @@ void Server::Impl::use_forwarding(const Forwarding& wanted) {
   forwarder = std::make_shared<Forwarder>(executor, timers, wanted, std::move(with), forwarding);
 }
 
+/// Precondition: not closed.
+std::uint64_t Server::Impl::count_lost() const {
+  LostDatagrams lost;
+  for (const auto& worker : workers) worker->add_lost(lost);
+  for (const auto& listener : udp) listener->add_lost(lost);
+  for (const auto& listener : surplus) listener.second->add_lost(lost);
+  std::uint64_t sum = 0;
+  for (const auto& [socket, datagrams] : lost) sum += datagrams;
+  return sum;
+}
+
 void Server::Impl::close() {
+  if (!udp.empty()) lost_until_closed = count_lost();
   for (const auto& worker : workers) worker->stop();
   for (const auto& listener : udp) listener->close();
   for (const auto& listener : surplus) listener.second->close();
@@ -383,6 +404,7 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
     case Response::Verdict::reply:
       ++responses[static_cast<std::size_t>(response.rcode)];
       ++format_errors[static_cast<std::size_t>(response.format_error)];
+      if (response.is_chain_cut) ++chains_cut;
       return {response.bytes, false};
     case Response::Verdict::drop:
       ++dropped[static_cast<std::size_t>(response.drop_reason)];
@@ -606,10 +628,12 @@ ServerStats Server::Impl::stats() const {
     stats.format_errors[std::string(to_string(static_cast<FormatError>(i)))] =
         format_errors[i] + total.format_errors[i];
   stats.dropped["oversize"] = oversize + total.oversize;
+  stats.dropped["receive_buffer"] = udp.empty() ? lost_until_closed : count_lost();  // empty: closed
   stats.dropped["send_failed"] = send_failures + total.send_failures;
   stats.dropped["handover_limit"] = total.handover_refused;
   stats.dropped["transfer_refused"] = transfers_refused;
   stats.dropped["notify_limit"] = notifier->counters().limited;
+  stats.chains_cut = chains_cut + total.chains_cut;
   stats.transfers = transfers;
   stats.notifies_sent = notifier->counters().sent;
   stats.notifies_acknowledged = notifier->counters().acknowledged;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dns/udp_listener.hpp"
 
+#include <linux/sock_diag.h>
 #include <netinet/udp.h>
 
+#include <algorithm>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "dns/endpoints.hpp"
 #include "runtime/close_shared.hpp"
@@ -35,6 +38,22 @@ void ignore_path_mtu(int socket, bool is_v4) noexcept {
     setsockopt(socket, IPPROTO_IP, IP_MTU_DISCOVER, &mode, sizeof mode);
   else
     setsockopt(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &mode, sizeof mode);
+}
+
+/// Makes room for `bytes` where the kernel has chosen less, as far as it allows that.
+void enlarge_receive_buffer(int socket, std::size_t bytes) noexcept {
+  const int wanted = static_cast<int>(std::min<std::size_t>(bytes, std::numeric_limits<int>::max() / 2));
+  int now = 0;
+  socklen_t size = sizeof now;
+  if (getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &now, &size) == 0 && now >= 2 * wanted) return;
+  setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted);
+}
+
+/// 0 where the kernel doesn't tell.
+std::uint32_t lost_datagrams(int socket) noexcept {
+  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
+  socklen_t size = sizeof memory;
+  return getsockopt(socket, SOL_SOCKET, SO_MEMINFO, memory.data(), &size) == 0 ? memory[SK_MEMINFO_DROPS] : 0;
 }
 
 /// Turns the control message that told the destination into the one that sets the source.
@@ -80,31 +99,40 @@ bool has_same_addresses(const msghdr& a, const msghdr& b) noexcept {
 
 }  // namespace
 
-UdpListener::UdpListener(asio::any_io_executor executor, const Endpoint& at, PortSharing sharing, QueryHandler& handler,
-                         UdpBatch& batch)
+UdpListener::UdpListener(asio::any_io_executor executor, const Endpoint& at, PortSharing sharing,
+                         std::size_t buffer_bytes, QueryHandler& handler, UdpBatch& batch)
     : socket_(executor), handler_(handler), batch_(batch), is_wildcard_(at.address.is_unspecified()) {
   const bool is_v4 = at.address.is_v4();
   socket_.open(is_v4 ? udp::v4() : udp::v6());
   if (!is_v4) socket_.set_option(asio::ip::v6_only(true));
   if (sharing == PortSharing::shared) enable(socket_.native_handle(), SOL_SOCKET, SO_REUSEPORT, "SO_REUSEPORT");
-  set_options(at);
+  set_options(at, buffer_bytes);
   socket_.bind({to_asio(at.address), at.port});
 }
 
 UdpListener::UdpListener(asio::any_io_executor executor, const Endpoint& at, FileDescriptor socket,
-                         QueryHandler& handler, UdpBatch& batch)
+                         std::size_t buffer_bytes, QueryHandler& handler, UdpBatch& batch)
     : socket_(executor), handler_(handler), batch_(batch), is_wildcard_(at.address.is_unspecified()) {
   socket_.assign(at.address.is_v4() ? udp::v4() : udp::v6(), socket.get());
   static_cast<void>(socket.release());
-  set_options(at);
+  set_options(at, buffer_bytes);
+  lost_before_ = lost_datagrams(descriptor());
 }
 
-void UdpListener::set_options(const Endpoint& at) {
+void UdpListener::set_options(const Endpoint& at, std::size_t buffer_bytes) {
   const bool is_v4 = at.address.is_v4();
   if (is_wildcard_ && is_v4) enable(socket_.native_handle(), IPPROTO_IP, IP_PKTINFO, "IP_PKTINFO");
   if (is_wildcard_ && !is_v4) enable(socket_.native_handle(), IPPROTO_IPV6, IPV6_RECVPKTINFO, "IPV6_RECVPKTINFO");
   ignore_path_mtu(socket_.native_handle(), is_v4);
+  enlarge_receive_buffer(socket_.native_handle(), buffer_bytes);
   socket_.non_blocking(true);
+}
+
+void UdpListener::add_lost(LostDatagrams& lost) {
+  std::uint64_t identity = 0;
+  socklen_t size = sizeof identity;
+  if (getsockopt(descriptor(), SOL_SOCKET, SO_COOKIE, &identity, &size) == 0)
+    lost[identity] = lost_datagrams(descriptor()) - lost_before_;
 }
 
 void UdpListener::close() noexcept {

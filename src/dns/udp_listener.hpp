@@ -10,6 +10,7 @@
 #include <hcpnet/dns/responder.hpp>
 #include <hcpnet/inherited_sockets.hpp>
 #include <hcpnet/net.hpp>
+#include <map>
 #include <memory>
 
 #include "dns/query_handler.hpp"
@@ -44,6 +45,9 @@ enum class PortSharing : std::uint8_t {
   shared,  ///< with other sockets of this process: the kernel spreads the clients over them (SO_REUSEPORT)
 };
 
+/// Datagrams that the kernel had no room for, by socket: several listeners may read one.
+using LostDatagrams = std::map<std::uint64_t, std::uint32_t>;
+
 /// One UDP socket: reads queries in batches, and answers each from the address it was sent to.
 ///
 /// Replies of a batch that go to the same client port one after the other, as those to a resolver that forwards to us,
@@ -51,20 +55,22 @@ enum class PortSharing : std::uint8_t {
 /// difference.
 class UdpListener : public std::enable_shared_from_this<UdpListener> {
  public:
-  /// Throws boost::system::system_error when it can't bind.
-  UdpListener(boost::asio::any_io_executor executor, const Endpoint& at, PortSharing sharing, QueryHandler& handler,
-              UdpBatch& batch);
+  /// Throws boost::system::system_error when it can't bind. `buffer_bytes`: ServerOptions::udp_receive_buffer_bytes.
+  UdpListener(boost::asio::any_io_executor executor, const Endpoint& at, PortSharing sharing, std::size_t buffer_bytes,
+              QueryHandler& handler, UdpBatch& batch);
   /// Reads from a socket that is bound to `at` already. Throws as above.
-  UdpListener(boost::asio::any_io_executor executor, const Endpoint& at, FileDescriptor socket, QueryHandler& handler,
-              UdpBatch& batch);
+  UdpListener(boost::asio::any_io_executor executor, const Endpoint& at, FileDescriptor socket,
+              std::size_t buffer_bytes, QueryHandler& handler, UdpBatch& batch);
 
   [[nodiscard]] std::uint16_t port() const { return socket_.local_endpoint().port(); }
   [[nodiscard]] int descriptor() { return socket_.native_handle(); }
+  /// Since it was made: a socket that was inherited may have lost some before. Any thread; not after close().
+  void add_lost(LostDatagrams& lost);
   void start() { wait(); }
   void close() noexcept;
 
  private:
-  void set_options(const Endpoint& at);
+  void set_options(const Endpoint& at, std::size_t buffer_bytes);
   void wait();
   void on_readable();
   std::size_t receive();
@@ -79,6 +85,7 @@ class UdpListener : public std::enable_shared_from_this<UdpListener> {
   QueryHandler& handler_;
   UdpBatch& batch_;
   bool can_join_ = true;  ///< until the kernel refuses a train
+  std::uint32_t lost_before_ = 0;
   bool is_wildcard_;  ///< bound to no single address: the kernel tells each query's destination, and replies name it
 };
 

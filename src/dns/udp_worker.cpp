@@ -51,6 +51,7 @@ WorkerCounters& operator+=(WorkerCounters& sum, const WorkerCounters& more) {
   add(sum.format_errors, more.format_errors);
   add(sum.views, more.views);
   sum.no_view += more.no_view;
+  sum.chains_cut += more.chains_cut;
   sum.oversize += more.oversize;
   sum.send_failures += more.send_failures;
   sum.handover_refused += more.handover_refused;
@@ -58,15 +59,17 @@ WorkerCounters& operator+=(WorkerCounters& sum, const WorkerCounters& more) {
   return sum;
 }
 
-UdpWorker::UdpWorker(boost::asio::any_io_executor server, Receive receive)
-    : server_(std::move(server)), receive_(std::move(receive)) {}
+UdpWorker::UdpWorker(boost::asio::any_io_executor server, Receive receive, std::size_t receive_buffer_bytes)
+    : server_(std::move(server)), receive_(std::move(receive)), receive_buffer_bytes_(receive_buffer_bytes) {}
 
 void UdpWorker::bind(const Endpoint& at) {
-  listeners_.push_back(std::make_shared<UdpListener>(io_.get_executor(), at, PortSharing::shared, *this, *batch_));
+  listeners_.push_back(std::make_shared<UdpListener>(io_.get_executor(), at, PortSharing::shared, receive_buffer_bytes_,
+                                                     *this, *batch_));
 }
 
 void UdpWorker::adopt(const Endpoint& at, FileDescriptor socket) {
-  listeners_.push_back(std::make_shared<UdpListener>(io_.get_executor(), at, std::move(socket), *this, *batch_));
+  listeners_.push_back(
+      std::make_shared<UdpListener>(io_.get_executor(), at, std::move(socket), receive_buffer_bytes_, *this, *batch_));
 }
 
 void UdpWorker::start() {
@@ -88,6 +91,10 @@ WorkerCounters UdpWorker::counters() const {
   WorkerCounters counters = counters_;
   counters.send_failures = send_failures_.load(std::memory_order_relaxed);
   return counters;
+}
+
+void UdpWorker::add_lost(LostDatagrams& lost) const {
+  for (const auto& listener : listeners_) listener->add_lost(lost);
 }
 
 void UdpWorker::stop() noexcept {
@@ -114,6 +121,7 @@ QueryHandler::Handled UdpWorker::handle(ByteView query, const IpAddress& client,
   }
   ++counters_.responses[static_cast<std::size_t>(response.rcode)];
   ++counters_.format_errors[static_cast<std::size_t>(response.format_error)];
+  if (response.is_chain_cut) ++counters_.chains_cut;
   counters_.requests.add_reply_size(transport, response.bytes);
   return {response.bytes, false};
 }

@@ -28,6 +28,7 @@ struct WorkerCounters {
   std::array<std::uint64_t, kFormatErrors> format_errors{};
   std::vector<std::uint64_t> views;  ///< by position in the snapshot
   std::uint64_t no_view = 0;
+  std::uint64_t chains_cut = 0;
   std::uint64_t oversize = 0;
   std::uint64_t send_failures = 0;
   RequestCounters requests;
@@ -52,7 +53,7 @@ class UdpWorker final : public QueryHandler {
   /// Takes a query that a worker has passed on. Called on the server's thread.
   using Receive = std::function<void(ByteView query, const IpAddress& client, const ReplyLater& later)>;
 
-  UdpWorker(boost::asio::any_io_executor server, Receive receive);
+  UdpWorker(boost::asio::any_io_executor server, Receive receive, std::size_t receive_buffer_bytes);
   ~UdpWorker() { stop(); }
   UdpWorker(const UdpWorker&) = delete;
   UdpWorker& operator=(const UdpWorker&) = delete;
@@ -67,6 +68,7 @@ class UdpWorker final : public QueryHandler {
   /// Returns what was counted of the views of the snapshot before.
   std::vector<std::uint64_t> replace(std::shared_ptr<const Snapshot> snapshot);
   [[nodiscard]] WorkerCounters counters() const;
+  void add_lost(LostDatagrams& lost) const;
   /// Ends the thread and closes the sockets. May be called again.
   void stop() noexcept;
 
@@ -86,6 +88,7 @@ class UdpWorker final : public QueryHandler {
 
   boost::asio::any_io_executor server_;
   Receive receive_;
+  std::size_t receive_buffer_bytes_;
   boost::asio::io_context io_{1};
   std::unique_ptr<UdpBatch> batch_ = std::make_unique<UdpBatch>();
   std::vector<std::shared_ptr<UdpListener>> listeners_;

@@ -27,16 +27,22 @@ bool starts_with_question(ByteView rest, ByteView question) noexcept {
          std::ranges::equal(rest.subspan(name_bytes), question.subspan(name_bytes));
 }
 
-}  // namespace
+/// More aliases than any answer has; each of them is looked for among all records.
+constexpr std::size_t kMaxAliases = 64;
 
-namespace {
-
-constexpr std::size_t kMaxChain = 64;
+/// Nothing when it is damaged, or says more than an answer.
+std::optional<Message> read_reply(ByteView bytes) {
+  auto message = parse_message(bytes);
+  if (!message) return std::nullopt;
+  const auto aliases = std::ranges::count(message->answers, Type::cname, &Record::type);
+  if (static_cast<std::size_t>(aliases) > kMaxAliases) return std::nullopt;
+  return std::move(*message);
+}
 
 /// The name asked for, and those that it is an alias of, in whatever order they are told.
 std::vector<Name> names_asked(const Message& reply) {
   std::vector<Name> names{reply.questions.front().name};
-  for (std::size_t i = 0; i < names.size() && names.size() < kMaxChain; ++i) {
+  for (std::size_t i = 0; i < names.size() && names.size() <= kMaxAliases; ++i) {
     for (const Record& record : reply.answers) {
       if (record.type != Type::cname || record.owner != names[i]) continue;
       const auto target = make_name(record.rdata);
@@ -70,18 +76,17 @@ bool has_alias(ByteView reply) noexcept {
 }  // namespace
 
 void keep_what_was_asked(Message& reply) {
-  constexpr Type kDname{39}, kNsec{47}, kNsec3{50}, kRrsig{46};
   const std::vector<Name> names = names_asked(reply);
   const auto is_above = [&](const Name& owner) {
     return std::ranges::any_of(names, [&](const Name& name) { return name.is_below_or_equal(owner); });
   };
   std::erase_if(reply.answers, [&](const Record& record) {
     // An alias of a whole subtree stands above the name (RFC 6672), with its signature.
-    if (record.type == kDname || record.type == kRrsig) return !is_above(record.owner);
+    if (record.type == Type::dname || record.type == Type::rrsig) return !is_above(record.owner);
     return std::ranges::find(names, record.owner) == names.end();
   });
   std::erase_if(reply.authority, [&](const Record& record) {
-    const bool is_proof = record.type == kNsec || record.type == kNsec3 || record.type == kRrsig;
+    const bool is_proof = record.type == Type::nsec || record.type == Type::nsec3 || record.type == Type::rrsig;
     return !is_proof && !is_above(record.owner);
   });
   reply.additional.clear();
@@ -92,7 +97,7 @@ std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const Vi
   auto message = parse_message(reply);
   if (!message || message->questions.size() != 1) return std::nullopt;
   std::vector<Record> chain;
-  for (Name name = message->questions.front().name; chain.size() < kMaxChain;) {
+  for (Name name = message->questions.front().name; chain.size() < kMaxAliases;) {
     const auto alias = std::ranges::find_if(
         message->answers, [&](const Record& record) { return record.type == Type::cname && record.owner == name; });
     if (alias == message->answers.end()) return std::nullopt;
@@ -150,11 +155,11 @@ JudgedReply judge_reply(ByteView bytes, const UpstreamQuestion& asked) {
   const bool has_case = !asked.is_mixed_case || !is_ours ||
                         std::ranges::equal(reader.rest().first(asked.question.size()), asked.question);
   if (!has_case) {
-    auto folded = parse_message(bytes);
+    auto folded = read_reply(bytes);
     return {Verdict::case_changed, folded ? std::move(*folded) : Message{}};
   }
   if ((flags & flag::kTruncated) != 0) return {Verdict::truncated, {}};
-  auto message = parse_message(bytes);
+  auto message = read_reply(bytes);
   if (!message) return {Verdict::truncated, {}};
   return {Verdict::accepted, std::move(*message)};
 }

@@ -23,7 +23,7 @@ struct UpstreamQuestion {
 struct JudgedReply {
   enum class Verdict : std::uint8_t {
     foreign,    ///< not the reply to our question: forged, late or junk; keep waiting
-    truncated,  ///< ours, but cut or damaged: to be asked again over TCP
+    truncated,  ///< ours, but cut, damaged or of more than 64 aliases: to be asked again over TCP
     accepted,
     case_changed,  ///< would be accepted or cut, but the name's case is not as sent: forged, or the upstream folds it
   };

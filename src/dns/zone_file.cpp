@@ -104,11 +104,8 @@ class Parser {
   }
 
  private:
-  struct Place {
-    std::uint32_t line = 0, column = 0;
-  };
-  void problem(Severity severity, Place where, const char* code, std::string message, std::string_view found = {},
-               std::string expected = {}) {
+  void problem(Severity severity, text::Position where, const char* code, std::string message,
+               std::string_view found = {}, std::string expected = {}) {
     problems_.add({severity,
                    file_,
                    where.line,
@@ -192,6 +189,8 @@ class Parser {
     if (!type || !is_data_type(*type))
       return error(rest.front(), "zone-type", "not a type of record",
                    "a type such as A or CNAME, or TYPE and its number");
+    if (*type == Type::dname)
+      return error(rest.front(), "zone-type", "answers for the names below a DNAME are not made up here (RFC 6672)");
     read_rdata(*type, rest.front(), rest.subspan(1), ttl);
   }
 
@@ -223,11 +222,11 @@ class Parser {
       is_full_ = true;
       return error(where, "zone-too-large", "more than " + std::to_string(limits_.max_records) + " records");
     }
-    const Place place{where.line, where.column};
+    const text::Position place{where.line, where.column};
     const std::size_t position = index_.find_or_add(zone_.rrsets, *owner_, type);
     if (position == zone_.rrsets.size()) {
       zone_.rrsets.push_back({*owner_, type, ttl, {}});
-      places_.push_back(place);
+      zone_.places.push_back(place);
     }
     RRset& set = zone_.rrsets[position];
     if (was_given(set, position, rdata))
@@ -257,7 +256,8 @@ class Parser {
       const RRset& set = zone_.rrsets[i];
       if (set.type != Type::soa) continue;
       if (soa != nullptr)
-        problem(Severity::error, places_[i], "zone-soa", "a second SOA, with another owner", set.owner.to_string());
+        problem(Severity::error, zone_.places[i], "zone-soa", "a second SOA, with another owner",
+                set.owner.to_string());
       if (soa == nullptr) soa = &set;
     }
     if (soa == nullptr) {
@@ -274,10 +274,11 @@ class Parser {
       for (const RRset& set : zone_.rrsets)
         if (const auto alias = types_at_alias.find(set.owner); alias != types_at_alias.end()) ++alias->second;
     }
-    for (std::size_t i = 0; i < zone_.rrsets.size(); ++i) check_rrset(zone_.rrsets[i], places_[i], types_at_alias);
+    for (std::size_t i = 0; i < zone_.rrsets.size(); ++i) check_rrset(zone_.rrsets[i], zone_.places[i], types_at_alias);
   }
 
-  void check_rrset(const RRset& set, Place place, const std::unordered_map<Name, std::size_t>& types_at_alias) {
+  void check_rrset(const RRset& set, text::Position place,
+                   const std::unordered_map<Name, std::size_t>& types_at_alias) {
     if (!set.owner.is_below_or_equal(zone_.apex))
       problem(Severity::error, place, "zone-outside", "the owner is not in the zone " + zone_.apex.to_string(),
               set.owner.to_string());
@@ -301,7 +302,6 @@ class Parser {
   bool is_full_ = false;
   RRsetIndex index_;
   std::unordered_map<std::size_t, std::unordered_set<std::string>> given_;  ///< by position of a large RRset
-  std::vector<Place> places_;                                               ///< of the first record of each RRset
   ZoneRecords zone_;
   Diagnostics problems_;
 };

@@ -22,6 +22,8 @@ namespace {
 /// Stands for the pod's own address while the configuration is made: nobody knows it yet, and nobody can have this one.
 constexpr Ipv4 kPodAddressMark{0, 0, 0, 254};
 constexpr std::uint16_t kHealthPort = 8080, kReadyPort = 8181;
+/// Of a Corefile: what is followed by addresses to listen on.
+constexpr std::string_view kListenerDirectives[] = {"bind", "health", "ready", "prometheus"};
 
 constexpr std::string_view kOrder[] = {"Namespace",
                                        "UserDefinedNetwork",
@@ -89,6 +91,7 @@ class UnitBuilder {
   // --- the three forms
 
   void add_one() {
+    if (!unit_.dhcp && !unit_.dns && !unit_.proxy) return;  // `hcpnet up` refuses it
     Workload w = hcpnet_workload(unit_.name("network"), "network", {});
     if (unit_.dhcp) take_dhcp(w);
     if (unit_.dns) take_dns(w);
@@ -132,6 +135,7 @@ class UnitBuilder {
     w.component = component;
     w.image = image ? *image : options_.image.empty() ? "hcpnet:" + std::string(version()) : options_.image;
     w.config = {{"network.yaml", network_file(unit_)}, {"observed.yaml", observed_file(unit_, observed_)}};
+    for (const auto& [file, text] : record_files(unit_)) w.config[file] = text;
     w.config_path = "/etc/hcpnet";
     w.state_path = "/var/lib/hcpnet";
     w.args = {"up",
@@ -173,7 +177,7 @@ class UnitBuilder {
     for (const dns::RenderedFile& file : rendered->files) {
       std::string key = file.name;  // letters, digits and ._-%*/, of which a key takes fewer
       std::ranges::replace_if(key, [](char c) { return c == '/' || c == '%' || c == '*'; }, '_');
-      w.config[key] = with_pod_address(file.text);
+      w.config[key] = file.name == "Corefile" ? with_pod_address(file.text) : file.text;
       w.config_items.emplace_back(key, file.name);
     }
     // It takes a zone file for new only where the serial has grown, and nobody here knows the one before.
@@ -190,12 +194,33 @@ class UnitBuilder {
     finish(w);
   }
 
-  /// CoreDNS puts environment variables in.
-  static std::string with_pod_address(std::string text) {
-    const std::string mark = kPodAddressMark.to_string();
-    for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos;)
-      text.replace(at, mark.size(), "{$POD_IP}");
+  /// CoreDNS puts environment variables in. Only where a listener is named: the same digits may be part of a record,
+  /// as in 10.0.0.254.
+  static std::string with_pod_address(std::string_view corefile) {
+    static const std::string kMark = kPodAddressMark.to_string();
+    std::string text;
+    while (!corefile.empty()) {
+      const std::string_view line = corefile.substr(0, corefile.find('\n') + 1);
+      corefile.remove_prefix(line.empty() ? corefile.size() : line.size());
+      const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
+      const std::string_view directive = line.substr(first, line.find(' ', first) - first);
+      const bool is_listener = std::ranges::find(kListenerDirectives, directive) != std::end(kListenerDirectives);
+      const std::size_t at = is_listener ? find_word(line, kMark) : std::string_view::npos;
+      text += line.substr(0, at);
+      if (at != std::string_view::npos) (text += "{$POD_IP}") += line.substr(at + kMark.size());
+    }
     return text;
+  }
+
+  /// Where an address stands between blanks, or before a port.
+  static std::size_t find_word(std::string_view line, std::string_view word) {
+    for (std::size_t at = 0; (at = line.find(word, at)) != std::string_view::npos; ++at) {
+      const std::size_t end = at + word.size();
+      if (at > 0 && line[at - 1] == ' ' &&
+          (end == line.size() || line[end] == ' ' || line[end] == ':' || line[end] == '\n'))
+        return at;
+    }
+    return std::string_view::npos;
   }
 
   void add_envoy() {
@@ -269,7 +294,29 @@ class UnitBuilder {
     return unit_.is_infra ? service_name(unit_.owner.name, suffix) : service_name(unit_.owner.name);
   }
 
+  /// An API server would refuse the object, and with it whatever is applied afterwards. Said once: the pods of one
+  /// network have the same files.
+  void check_size(const Workload& w) {
+    std::size_t bytes = 0;
+    for (const Json& text : w.config) bytes += text.get_ref<const std::string&>().size();
+    if (bytes <= kMaxConfigMapBytes || is_too_large_) return;
+    is_too_large_ = true;
+    static constexpr const char* kCode = "config-too-large";
+    const std::string message = "the ConfigMap " + w.config_name + " would have more than the " +
+                                std::to_string(kMaxConfigMapBytes) +
+                                " bytes that an API server takes: " + std::to_string(bytes);
+    // Envoy gets no records.
+    const auto of_file =
+        w.config.contains("envoy.yaml") ? std::nullopt : problem_of_largest_record_file(unit_, bytes, kCode, message);
+    if (of_file) return problems_.add(*of_file);
+    Diagnostic d;
+    d.code = kCode;
+    d.message = unit_.owner.key() + ": " + message;
+    problems_.add(std::move(d));
+  }
+
   void finish(const Workload& w) {
+    check_size(w);
     out_.push_back(service_account(unit_, w.account, w.component));
     out_.push_back(config_map(unit_, w.config_name, w.component, w.config));
     std::vector<Port> inside = w.ports;  // DHCP is for the VLAN alone
@@ -295,6 +342,7 @@ class UnitBuilder {
   const StackConfig& config_;
   Diagnostics& problems_;
   std::vector<Json>& out_;
+  bool is_too_large_ = false;
 };
 
 auto sort_key(const Json& object) {

@@ -101,7 +101,7 @@ class Comparison {
     const auto workers = observed_.namespace_workers.find(hosted_.control_plane_namespace);
     if (workers != observed_.namespace_workers.end())
       for (const IpAddress& address : workers->second)
-        if (address.is_v4() && infra_.cidr.contains(address.v4())) return address;
+        if (derive::is_worker_address(infra_, address)) return address;
     if (infra_.dhcp) return infra_.dhcp->pool.first;
     return infra_.cidr.network();
   }
@@ -146,12 +146,10 @@ class Comparison {
 
   /// As a backend for the Service has them.
   [[nodiscard]] std::vector<std::string> targets_of(const ServiceTarget& target) const {
-    const auto known =
-        observed_.endpoints.find(target.namespace_ + '/' + target.service + ':' + std::to_string(target.port));
-    if (known == observed_.endpoints.end())
-      return {target.service + '.' + target.namespace_ + ".svc.cluster.local:" + std::to_string(target.port)};
+    const auto known = observed_.endpoints_of(target.namespace_ + '/' + target.service, target.port);
+    if (!known) return {target.service + '.' + target.namespace_ + ".svc.cluster.local:" + std::to_string(target.port)};
     std::vector<std::string> targets;
-    for (const Endpoint& endpoint : known->second) targets.push_back(endpoint.to_string());
+    for (const Endpoint& endpoint : *known) targets.push_back(endpoint.to_string());
     return targets;
   }
 

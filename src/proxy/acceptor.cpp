@@ -68,6 +68,8 @@ void Acceptor::accept_waiting() {
       if (errno == ECONNABORTED) continue;
       return back_off(error_code(errno, boost::system::system_category()));
     }
+    if (client.get() >= worker_->first_reserved_descriptor)
+      return back_off(error_code(EMFILE, boost::system::system_category()));
     peer.resize(size);
     begin_session(Socket(worker_->poller, std::move(client)), from_asio(peer));
   }

@@ -64,6 +64,7 @@ Result<Socket> Dialer::open(const Endpoint& to) const {
   const tcp::endpoint address = to_asio(to);
   FileDescriptor socket(::socket(address.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
   if (!socket.is_open()) return last_error();
+  if (socket.get() >= worker_.first_reserved_descriptor) return error_code(EMFILE, boost::system::system_category());
   const auto own = std::ranges::find(from_, to.address.is_v4(), &IpAddress::is_v4);
   if (own != from_.end()) {
     // The port is chosen at connect, so that the number of connections to one backend is the limit, not that of all.

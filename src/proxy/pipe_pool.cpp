@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace hcpnet::proxy {
 namespace {
 
@@ -39,6 +41,10 @@ PipePool::Pipe PipePool::borrow() {
     int made[2];
     if (::pipe2(made, O_NONBLOCK | O_CLOEXEC) != 0) return {};
     ends = {made[0], made[1]};
+    if (std::max(ends.read, ends.write) >= first_reserved_) {
+      close_both(ends);
+      return {};
+    }
     static_cast<void>(::fcntl(ends.write, F_SETPIPE_SZ, kPipeBytes));
   }
   ++lent_;

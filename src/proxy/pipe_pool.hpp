@@ -51,7 +51,8 @@ class PipePool {
     Ends ends_;
   };
 
-  PipePool() { spare_.reserve(kMaxSparePipes); }
+  /// A pipe whose descriptors would be numbered `first_reserved`, which may change, or above is none to be had.
+  explicit PipePool(const int& first_reserved) : first_reserved_(first_reserved) { spare_.reserve(kMaxSparePipes); }
   ~PipePool();
   PipePool(const PipePool&) = delete;
   PipePool& operator=(const PipePool&) = delete;
@@ -65,6 +66,7 @@ class PipePool {
  private:
   void take_back(Ends ends, bool is_empty) noexcept;
 
+  const int& first_reserved_;
   std::vector<Ends> spare_;
   std::size_t lent_ = 0;
   bool is_resting_ = false;

@@ -162,6 +162,7 @@ void UdpFlow::connect(std::span<const Endpoint> endpoints) {
   const udp::endpoint to = to_udp(record_.endpoint->address);
   if (worker().is_own_address(record_.endpoint->address)) return close(CloseReason::loop);
   socket_.open(to.protocol(), ec);
+  if (!ec && socket_.native_handle() >= worker().first_reserved_descriptor) ec = asio::error::no_descriptors;
   if (!ec) socket_.non_blocking(true, ec);
   if (!ec) socket_.connect(to, ec);
   if (ec) return fail();

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/worker.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <climits>
 
 #include "proxy/connection.hpp"
 #include "proxy/dns_resolve.hpp"
@@ -10,6 +13,13 @@
 
 namespace hcpnet::proxy {
 namespace {
+
+/// The kernel gives the lowest number that is free: from this one on as many are left as are to be.
+int first_reserved(std::size_t reserved) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
+  return static_cast<int>(limit.rlim_cur - std::min<rlim_t>(reserved, limit.rlim_cur / 4));
+}
 
 Resolve make_default_resolve(const asio::any_io_executor& executor, Clock& clock) {
   return make_dns_resolve(executor, clock, servers_of_resolv_conf("/etc/resolv.conf"), make_system_resolve(executor));
@@ -21,9 +31,11 @@ Worker::Worker(asio::any_io_executor executor_, EngineOptions options_, std::sha
     : executor(std::move(executor_)),
       options(std::move(options_)),
       tcp(make_tcp_options(options)),
+      first_reserved_descriptor(first_reserved(options.reserved_descriptors)),
       shared(std::move(shared_)),
       timers(executor, *options.clock),
       poller(executor),
+      pipes(first_reserved_descriptor),
       names(std::make_shared<NameCache>(
           options.resolve ? options.resolve : make_default_resolve(executor, *options.clock), timers,
           options.resolve_cache_time)) {}
@@ -31,6 +43,7 @@ Worker::Worker(asio::any_io_executor executor_, EngineOptions options_, std::sha
 void Worker::configure(const EngineSettings& settings) {
   static_cast<EngineSettings&>(options) = settings;
   tcp = make_tcp_options(settings);
+  first_reserved_descriptor = first_reserved(settings.reserved_descriptors);
 }
 
 void Worker::set_table(std::shared_ptr<const RouteTable> table) {

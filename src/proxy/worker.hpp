@@ -35,6 +35,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   const boost::asio::any_io_executor executor;
   EngineOptions options;  ///< of which configure() changes the settings
   TcpOptions tcp;
+  int first_reserved_descriptor = 0;  ///< from this number on they are not for connections
   const std::shared_ptr<SharedState> shared;
   runtime::TimerQueue timers;
   Poller poller;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ra/socket.hpp"
+#include "runtime/error_text.hpp"
 #include "runtime/timer_queue.hpp"
 
 namespace hcpnet::ra {
@@ -124,8 +125,11 @@ bool Server::Impl::refresh(const std::shared_ptr<Link>& link) {
     wait(link);
     return true;
   } catch (const boost::system::system_error& error) {
+    // That no list is to be had (for want of descriptors) says nothing of an interface whose socket works.
+    if (!link->is_lost && error.code() != boost::system::errc::address_not_available) return true;
     if (!link->is_lost)
-      options.log.error("no router advertisements", {{"subnet", link->network.name}, {"reason", error.what()}});
+      options.log.error("no router advertisements",
+                        {{"subnet", link->network.name}, {"reason", runtime::error_text(error)}});
     link->is_lost = true;
     return false;
   }

@@ -8,6 +8,7 @@
 
 #include "spec/format.hpp"
 #include "spec/names.hpp"
+#include "spec/record_file_rules.hpp"
 #include "spec/rules.hpp"
 
 // Every parse here succeeds, because the rules have passed: .value() says so.
@@ -114,7 +115,7 @@ ValidDnsPolicy::Forwarding build_forwarding(const DNSPolicy::Forwarding& forward
   return valid;
 }
 
-ValidDnsPolicy build_policy(const SpecSet::Object<DNSPolicy>* object) {
+ValidDnsPolicy build_policy(const SpecSet::Object<DNSPolicy>* object, const RecordFiles& record_files) {
   ValidDnsPolicy valid;
   if (object == nullptr) return valid;
   const DNSPolicy* policy = &object->value;
@@ -125,6 +126,8 @@ ValidDnsPolicy build_policy(const SpecSet::Object<DNSPolicy>* object) {
     valid.views.push_back({view.name, cidrs(view.client_prefixes), optional_ipv4(view.proxy_address),
                            records(view.records, policy->record_ttl)});
   valid.records = records(policy->records, policy->record_ttl);
+  valid.zone_files = record_files.zone_files(*object);
+  valid.hosts_files = record_files.hosts_files(*object);
   valid.reverse = policy->reverse;
   valid.cookies = policy->cookies;
   valid.nsid = policy->nsid.value_or("");
@@ -246,7 +249,7 @@ std::vector<ValidCluster> clusters_of(const SpecSet& set, const Infra& infra, co
   return clusters;
 }
 
-ValidInfra build_infra(const SpecSet& set, const Infra& infra, const Origin& origin) {
+ValidInfra build_infra(const SpecSet& set, const Infra& infra, const Origin& origin, const RecordFiles& record_files) {
   ValidInfra valid;
   valid.origin = origin;
   valid.metadata = infra.metadata;
@@ -265,7 +268,7 @@ ValidInfra build_infra(const SpecSet& set, const Infra& infra, const Origin& ori
     valid.proxy = ValidProxy{optional_ipv4(infra.proxy->server_ip).value(), infra.proxy->internal_proxy_service};
   valid.clusters = clusters_of(set, infra, origin);
   valid.dhcp_policy = build_policy(policy_for(set.dhcp_policies, "Infra", infra.metadata));
-  valid.dns_policy = build_policy(policy_for(set.dns_policies, "Infra", infra.metadata));
+  valid.dns_policy = build_policy(policy_for(set.dns_policies, "Infra", infra.metadata), record_files);
   valid.proxy_policy = build_policy(policy_for(set.proxy_policies, "Infra", infra.metadata));
   valid.spec = infra;
   return valid;
@@ -287,7 +290,8 @@ ValidDhcpServer build_server(const SpecSet& set, const DHCPServer& server, const
   return valid;
 }
 
-ValidDnsServer build_server(const SpecSet& set, const DNSServer& server, const Origin& origin) {
+ValidDnsServer build_server(const SpecSet& set, const DNSServer& server, const Origin& origin,
+                            const RecordFiles& record_files) {
   ValidDnsServer valid;
   valid.origin = origin;
   valid.metadata = server.metadata;
@@ -300,7 +304,7 @@ ValidDnsServer build_server(const SpecSet& set, const DNSServer& server, const O
   valid.entries = entries(server.static_entries);
   valid.upstreams = resolvers(server.upstream_dns);
   valid.cache_ttl = parse_simple_duration(server.cache_ttl).value();
-  valid.policy = build_policy(policy_for(set.dns_policies, "DNSServer", server.metadata));
+  valid.policy = build_policy(policy_for(set.dns_policies, "DNSServer", server.metadata), record_files);
   valid.spec = server;
   return valid;
 }
@@ -333,11 +337,12 @@ ValidProxyServer build_server(const SpecSet& set, const ProxyServer& server, con
 
 }  // namespace
 
-ValidSet build(const SpecSet& set) {
+ValidSet build(const SpecSet& set, const RecordFiles& record_files) {
   ValidSet valid;
-  for (const auto& [infra, origin] : set.infras) valid.infras.push_back(build_infra(set, infra, origin));
+  for (const auto& [infra, origin] : set.infras) valid.infras.push_back(build_infra(set, infra, origin, record_files));
   for (const auto& [server, origin] : set.dhcp_servers) valid.dhcp_servers.push_back(build_server(set, server, origin));
-  for (const auto& [server, origin] : set.dns_servers) valid.dns_servers.push_back(build_server(set, server, origin));
+  for (const auto& [server, origin] : set.dns_servers)
+    valid.dns_servers.push_back(build_server(set, server, origin, record_files));
   for (const auto& [server, origin] : set.proxy_servers)
     valid.proxy_servers.push_back(build_server(set, server, origin));
   for (const auto& [cluster, origin] : set.bootstrap_clusters)

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "spec/domain_index.hpp"
 #include "spec/format.hpp"
 #include "spec/names.hpp"
 #include "spec/rules.hpp"
@@ -30,37 +31,8 @@ void check_apps_ingress(Subject& subject, const AppsIngress& ingress) {
     subject.missing(kPool, "appsIngress is enabled and needs the addresses of its pool");
 }
 
-/// The pool of an enabled apps ingress, if nothing was said against it.
-std::optional<Ipv4Range> pool_of(const Attachment& attachment) {
-  const AppsIngress& ingress = attachment.value.apps_ingress;
-  if (!ingress.enabled || !ingress.address_pool_range) return {};
-  const auto pool = parse_pool(*ingress.address_pool_range);
-  return pool && pool->first <= pool->last ? pool : std::nullopt;
-}
-
-std::optional<std::string> domain_of(const Attachment& attachment) {
-  if (!attachment.subject.is_good("/spec/dns/clusterName") || !attachment.subject.is_good("/spec/dns/baseDomain"))
-    return {};
-  return attachment.value.cluster_name + '.' + attachment.value.base_domain;
-}
-
-/// Written backwards with a dot behind it, a domain is the beginning of every domain below it.
-std::string backwards(const std::string& domain) {
-  return std::string(domain.rbegin(), domain.rend()) + '.';
-}
-
 std::string named(const Attachment& attachment, const std::string& pointer) {
   return "attachment " + attachment.value.metadata.name + " (" + attachment.subject.where(pointer) + ')';
-}
-
-/// What of the Infra a pool holds, as a list for a message; empty when nothing.
-std::string taken_by(const NetworkPlan& plan, const Ipv4Range& pool) {
-  std::string list;
-  const auto add = [&](const std::string& what) { list += (list.empty() ? "" : ", ") + what; };
-  if (plan.range && plan.range->overlaps(pool)) add("the DHCP range " + plan.range->to_string());
-  for (const OwnedAddress& owned : plan.owned)
-    if (pool.contains(owned.address)) add(owned.owner + ' ' + owned.address.to_string());
-  return list;
 }
 
 class ClusterChecker {
@@ -94,22 +66,17 @@ class ClusterChecker {
   void check_domain(Attachment& attachment) {
     const auto domain = domain_of(attachment);
     if (!domain) return;
-    const std::string key = backwards(*domain);
-    const Attachment* other = nullptr;
-    const auto below = domains_.lower_bound(key);
-    if (below != domains_.end() && below->first.starts_with(key)) other = below->second;
-    for (std::size_t dot = key.find('.'); other == nullptr && dot != std::string::npos; dot = key.find('.', dot + 1))
-      if (const auto above = domains_.find(key.substr(0, dot + 1)); above != domains_.end()) other = above->second;
+    const Attachment* other = domains_.find(*domain);
     if (other != nullptr)
       attachment.subject.error_at(
           attachment.subject.key_place("/spec/dns").position, code::domains_overlap, "/spec/dns",
           "the domain " + *domain + " equals, holds or lies below that of " + named(*other, "/spec/dns"));
-    domains_.emplace(key, &attachment);
+    domains_.add(*domain, attachment);
   }
 
   void check_pool(Attachment& attachment) {
     const auto pool = pool_of(attachment);
-    if (!pool || !attachment.subject.is_good(kPool)) return;
+    if (!pool) return;
     std::string taken = taken_by(infra_.plan, *pool);
     for (const auto& [other, range] : pools_)
       if (taken.empty() && range.overlaps(*pool)) taken = "the pool of " + named(*other, kPool);
@@ -125,11 +92,24 @@ class ClusterChecker {
 
   Examined<Infra>& infra_;
   std::map<std::string, const Attachment*> clusters_, control_planes_;
-  std::map<std::string, const Attachment*> domains_;  ///< by backwards()
+  DomainIndex<Attachment> domains_;
   std::vector<std::pair<const Attachment*, Ipv4Range>> pools_;
 };
 
 }  // namespace
+
+std::optional<Ipv4Range> pool_of(const Attachment& attachment) {
+  const AppsIngress& ingress = attachment.value.apps_ingress;
+  if (!ingress.enabled || !ingress.address_pool_range || !attachment.subject.is_good(kPool)) return {};
+  const auto pool = parse_pool(*ingress.address_pool_range);
+  return pool && pool->first <= pool->last ? pool : std::nullopt;
+}
+
+std::optional<std::string> domain_of(const Attachment& attachment) {
+  if (!attachment.subject.is_good("/spec/dns/clusterName") || !attachment.subject.is_good("/spec/dns/baseDomain"))
+    return {};
+  return attachment.value.cluster_name + '.' + attachment.value.base_domain;
+}
 
 std::string control_plane_of(const InfraClusterAttachment& attachment) {
   return attachment.control_plane_namespace.value_or(
@@ -162,7 +142,8 @@ void check_attachment(Attachment& attachment) {
 }
 
 void check_clusters(Examined<Infra>& infra, const std::vector<Attachment*>& attachments) {
-  const bool dns_enabled = infra.value.dns && infra.value.dns->enabled;
+  const bool dns_enabled =
+      infra.value.dns && infra.value.dns->enabled && infra.subject.is_good("/spec/infraComponents/dns/enabled");
   if (dns_enabled && (infra.value.dns->cluster_name || infra.value.dns->base_domain)) {
     for (Attachment* attachment : attachments)
       attachment->subject.error(code::mixed_forms, "/spec/infraRef/name",

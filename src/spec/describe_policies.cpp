@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <hcpnet/spec/record_files.hpp>
 #include <string_view>
 
 #include "spec/describe_common.hpp"
@@ -61,6 +62,16 @@ void describe_record(Fields& f, DNSPolicy::Record& record) {
   f.texts("data", {Need::required, 1}, Format::any, record.data);
 }
 
+void describe_hosts_file(Fields& f, DNSPolicy::RecordFile& file) {
+  f.text("path", Need::required, Format::file_name, file.path);
+  f.text("view", Need::optional, Format::label, file.view);
+}
+
+void describe_zone_file(Fields& f, DNSPolicy::RecordFile& file) {
+  describe_hosts_file(f, file);
+  f.text("zone", Format::any, file.zone);
+}
+
 /// What a server tells, how much, and to whom.
 void describe_dns_conduct(Fields& fields, DNSPolicy& policy) {
   fields.flag("cookies", policy.cookies);
@@ -110,6 +121,8 @@ void describe_dns_spec(Fields& fields, DNSPolicy& policy) {
     f.objects("records", {}, view.records, describe_record);
   });
   fields.objects("records", {}, policy.records, describe_record);
+  fields.objects("zoneFiles", {Need::optional, 0, kMaxRecordFiles}, policy.zone_files, describe_zone_file);
+  fields.objects("hostsFiles", {Need::optional, 0, kMaxRecordFiles}, policy.hosts_files, describe_hosts_file);
   fields.flag("reverse", policy.reverse);
   fields.object("forwarding", Need::optional, policy.forwarding, describe_forwarding);
   fields.objects("access", {}, policy.access, describe_access);

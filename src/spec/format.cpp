@@ -24,6 +24,13 @@ Complaint bad_address(std::string_view text) {
           kIpv4Example};
 }
 
+Complaint bad_address_with_length(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos || !parse_ipv4(text.substr(0, slash))) return bad_address(text);
+  return {code::bad_address, "the prefix length is a number from 1 to 32, without leading zeros",
+          "an IPv4 address such as 192.0.2.4 or 192.0.2.4/24"};
+}
+
 Complaint bad_cidr(std::string_view text, bool ipv4_only) {
   const std::size_t slash = text.find('/');
   if (parse_cidr(text)) return {code::bad_cidr, "this field takes an IPv4 network", kCidrExample};
@@ -54,6 +61,8 @@ std::optional<Complaint> check_host(const IpAddress& address, std::string_view e
 
 std::optional<Complaint> check_endpoint(std::string_view text, const char* message, std::string_view expected) {
   if (const auto endpoint = parse_endpoint(text, 53)) return check_host(endpoint->address, expected);
+  if (text.find('%') != std::string_view::npos)
+    return Complaint{code::bad_address, "an address with a zone means something on one host only", expected};
   return Complaint{code::bad_address, message, expected};
 }
 
@@ -133,6 +142,12 @@ std::optional<Complaint> check_image(std::string_view text) {
   if (std::ranges::any_of(text, is_blank))
     return Complaint{code::bad_name, "a blank has no place in the name of an image"};
   return {};
+}
+
+/// Digits and one of s, m, h, however long.
+bool has_simple_form(std::string_view duration) {
+  return duration.size() >= 2 && duration.find_first_not_of("0123456789") == duration.size() - 1 &&
+         std::string_view("smh").find(duration.back()) != std::string_view::npos;
 }
 
 }  // namespace
@@ -225,8 +240,9 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       if (const auto address = parse_ipv4(text)) return check_host(*address);
       return bad_address(text);
     case Format::ipv4_with_length:
-      if (const auto parsed = parse_ipv4_with_length(text)) return check_host(parsed->address);
-      return bad_address(text);
+      if (const auto parsed = parse_ipv4_with_length(text); parsed && parsed->prefix_length != 0U)
+        return check_host(parsed->address);
+      return bad_address_with_length(text);
     case Format::ipv4_cidr:
       return check_ipv4_cidr(text);
     case Format::cidr:
@@ -253,6 +269,9 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
                        "a duration such as 1h, 90s or 1h30m"};
     case Format::simple_duration:
       if (parse_simple_duration(text)) return {};
+      if (has_simple_form(text))
+        return Complaint{code::bad_duration, "this is too long; at most 4294967294 seconds are allowed",
+                         "up to 4294967294s, 71582788m or 1193046h"};
       return Complaint{code::bad_duration, "this takes one number and one unit of s, m, h",
                        "a duration such as 30s or 5m"};
     case Format::mac:

@@ -25,7 +25,7 @@ enum class Format : std::uint8_t {
   node_address,      ///< such a host name, or an address of either family
   domain_or_empty,   ///< a host name, or no text
   ipv4,
-  ipv4_with_length,  ///< an IPv4 address, with or without "/" and a prefix length
+  ipv4_with_length,  ///< an IPv4 address, with or without "/" and a prefix length of 1 to 32
   ipv4_cidr,
   cidr,             ///< a network of either family
   pool,             ///< "first-last" or "network/prefix", IPv4
@@ -35,7 +35,7 @@ enum class Format : std::uint8_t {
   nsid,             ///< 1 to 128 bytes
   version_text,     ///< 1 to 255 bytes
   go_duration,      ///< Go's time.ParseDuration, a lease time: whole seconds from 1 to 2^32 - 2
-  simple_duration,  ///< digits and one of s, m, h
+  simple_duration,  ///< digits and one of s, m, h: at most 2^32 - 2 seconds
   mac,
   release,    ///< an OpenShift release that is known here: 4.18 or 4.18.3
   file_name,  ///< not empty, no control characters
@@ -69,6 +69,7 @@ struct Ipv4WithLength {
 [[nodiscard]] std::optional<Ipv4Range> parse_pool(std::string_view text);
 /// Whole seconds, 1 to 2^32 - 2; nullopt for all else.
 [[nodiscard]] std::optional<std::chrono::seconds> parse_lease_time(std::string_view text);
+/// 0 to 2^32 - 2 seconds; nullopt for all else.
 [[nodiscard]] std::optional<std::chrono::seconds> parse_simple_duration(std::string_view text);
 /// The minor number of an OpenShift release from 4.14 on.
 [[nodiscard]] std::optional<unsigned> parse_release_minor(std::string_view text);

@@ -47,7 +47,11 @@ void check_dns_conduct(Subject& subject, const DNSPolicy& policy) {
   check_lease_domain(subject, policy);
   if (policy.forwarding) check_forwarding(subject, *policy.forwarding);
   std::set<std::string> views{"vlan", "pod"};
-  for (const DNSPolicy::ExtraView& view : policy.views) views.insert(view.name);
+  bool knows_views = subject.is_good("/spec/views");  // a name that is at fault may be the one that is meant
+  for (std::size_t i = 0; i < policy.views.size(); ++i) {
+    views.insert(policy.views[i].name);
+    knows_views &= subject.is_good("/spec/views/" + std::to_string(i) + "/name");
+  }
   std::map<std::string, std::size_t> seen;
   for (std::size_t i = 0; i < policy.access.size(); ++i) {
     const DNSPolicy::Access& access = policy.access[i];
@@ -55,8 +59,10 @@ void check_dns_conduct(Subject& subject, const DNSPolicy& policy) {
     if (!access.forward && !access.forwarded_clients.empty())
       subject.error(code::bad_combination, base + "forwardedClients", "nothing is forwarded where forward is false");
     if (!subject.is_good(base + "view")) continue;
-    if (!views.contains(access.view))
+    if (knows_views && !views.contains(access.view)) {
       subject.error(code::bad_reference, base + "view", "the policy has no such view", "vlan, pod, or a name in views");
+      continue;
+    }
     const auto [first, is_new] = seen.emplace(access.view, i);
     if (!is_new)
       subject.error(code::duplicate_name, base + "view", "item " + std::to_string(first->second) + " is for this view");

@@ -155,7 +155,7 @@ void check_hosted_clusters(std::vector<Examined<HostedCluster>>& clusters) {
                     "KubeVirt, Agent, None or OpenStack");
     check_size(cluster);
     if (!cluster.value.services.empty()) PublishingRules(cluster).run();
-    if (!subject.is_good("/metadata/name") || !subject.is_good("/metadata/namespace")) continue;
+    if (!subject.has_identity()) continue;
     const ObjectMeta& metadata = cluster.value.metadata;
     const std::string plane = control_plane_namespace(metadata.namespace_, metadata.name);
     if (plane.size() > kMaxLabelBytes)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <array>
 
 #include "spec/format.hpp"
@@ -64,7 +63,8 @@ void check_structured(Subject& subject, const Infra& infra) {
     if (subject.is_good(pointer)) subject.error(code::bad_combination, pointer, message);
   };
   const bool cudn = network.attachment->kind == AttachmentKind::cluster_user_defined_network;
-  if (cudn && !network.attachment->namespace_ && subject.is_good(kNetwork + "/attachment/kind"))
+  if (cudn && !network.attachment->namespace_ && subject.is_good(kNetwork + "/attachment/kind") &&
+      subject.is_good(kNetwork + "/attachment/namespace"))
     subject.missing(kNetwork + "/attachment/namespace",
                     "a ClusterUserDefinedNetwork needs the namespace of its network attachment");
   if (!subject.is_good(kNetwork + "/attachment/kind")) return;
@@ -85,9 +85,9 @@ void check_structured(Subject& subject, const Infra& infra) {
   if (network.role == Role::secondary && cudn && network.topology && network.topology != Topology::localnet)
     refuse("topology", "a secondary ClusterUserDefinedNetwork is Localnet");
 
-  const bool serves_dhcp = infra.dhcp && infra.dhcp->enabled && subject.is_good(kDhcp);
-  if (network.ipam == Ipam::dhcp && !serves_dhcp && subject.is_good(kDhcp))
-    refuse("ipam", "with DHCP here the dhcp component has to be enabled");
+  if (!subject.is_good(kDhcp + "/enabled")) return;
+  const bool serves_dhcp = infra.dhcp && infra.dhcp->enabled;
+  if (network.ipam == Ipam::dhcp && !serves_dhcp) refuse("ipam", "with DHCP here the dhcp component has to be enabled");
   if (network.ipam && network.ipam != Ipam::dhcp && serves_dhcp)
     refuse("ipam", "the dhcp component is enabled, so addresses come from DHCP");
 }
@@ -140,10 +140,6 @@ std::optional<Ipv4> range_end(Subject& subject, const std::optional<std::string>
   return address_of(text);
 }
 
-bool serves_dhcp(const Infra& infra) {
-  return infra.dhcp && infra.dhcp->enabled;
-}
-
 }  // namespace
 
 std::optional<Ipv4> address_of(const std::optional<std::string>& text) {
@@ -192,38 +188,6 @@ void check_infra(Examined<Infra>& examined) {
   if (!infra.dhcp && !infra.dns && !infra.proxy && subject.is_good("/spec/infraComponents"))
     subject.warning(code::no_component, "/metadata/name",
                     "this Infra asks for no component, so there is nothing to run for it");
-}
-
-void check_infras(std::vector<Examined<Infra>>& infras) {
-  for (std::size_t later = 1; later < infras.size(); ++later) {
-    Subject& subject = infras[later].subject;
-    if (subject.has_problems()) continue;
-    bool overlaps = false;
-    for (std::size_t earlier = 0; earlier < later; ++earlier) {
-      const Examined<Infra>& other = infras[earlier];
-      if (other.subject.has_problems() || !Cidr(*infras[later].plan.cidr).overlaps(*other.plan.cidr)) continue;
-      const bool is_same_dhcp_network =
-          infras[later].plan.cidr == other.plan.cidr && serves_dhcp(infras[later].value) && serves_dhcp(other.value);
-      if (is_same_dhcp_network && subject.is_good(kNetwork + "/cidr"))
-        subject.error(code::networks_overlap, kNetwork + "/cidr",
-                      "Infra " + other.value.metadata.key() + " (" + other.subject.where(kNetwork + "/cidr") +
-                          ") serves DHCP on this network, and one process cannot serve it for both");
-      else if (!overlaps)
-        subject.warning(code::networks_overlap, kNetwork + "/cidr",
-                        "Infra " + other.value.metadata.key() + " (" + other.subject.where(kNetwork + "/cidr") +
-                            ") uses some of these addresses; only networks that never meet may");
-      overlaps = true;
-      for (const OwnedAddress& mine : infras[later].plan.owned) {
-        const auto theirs = std::ranges::find(other.plan.owned, mine.address, &OwnedAddress::address);
-        const bool is_gateway = mine.owner == "networkConfig.gateway";
-        if (is_gateway || theirs == other.plan.owned.end() || theirs->owner == "networkConfig.gateway") continue;
-        if (!subject.is_good(mine.pointer)) continue;
-        subject.error(code::addresses_collide, mine.pointer,
-                      "this is also " + theirs->owner + " of Infra " + other.value.metadata.key() + " (" +
-                          other.subject.where(theirs->pointer) + "), and one process cannot serve both");
-      }
-    }
-  }
 }
 
 }  // namespace hcpnet::spec

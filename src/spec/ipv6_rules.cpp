@@ -47,25 +47,31 @@ void check_range(Subject& subject, const DHCPPolicy::V6& ipv6, const std::option
 
 void check_reservation(Subject& subject, const DHCPPolicy::Reservation6& reservation, const std::string& pointer,
                        const std::optional<Cidr>& cidr, std::set<std::string>& seen) {
-  if (reservation.mac_address.has_value() == reservation.duid.has_value())
+  if (!subject.is_good(pointer)) return;
+  const std::string mac_pointer = pointer + "/macAddress", duid_pointer = pointer + "/duid";
+  if (subject.is_good(mac_pointer) && subject.is_good(duid_pointer) &&
+      reservation.mac_address.has_value() == reservation.duid.has_value())
     subject.error(code::bad_combination, pointer, "a reservation has either macAddress or duid");
-  const auto claim = [&](const std::string& field, std::string_view code, const std::string& key) {
+  const auto claim = [&](const std::string& at, std::string_view code, const std::string& key) {
     if (seen.insert(key).second) return;
-    subject.error(code, pointer + field, "another reservation has this already");
+    subject.error(code, at, "another reservation has this already");
   };
-  if (const auto mac = reservation.mac_address ? parse_mac_address(*reservation.mac_address) : std::nullopt)
-    claim("/macAddress", code::duplicate_name, "mac " + mac->to_string());
-  if (const auto duid = reservation.duid ? dhcp6::parse_duid(*reservation.duid) : std::nullopt)
-    claim("/duid", code::duplicate_name, "duid " + duid->to_string());
+  if (const auto mac = good(subject, mac_pointer, parse_mac_address(reservation.mac_address.value_or(""))))
+    claim(mac_pointer, code::duplicate_name, "mac " + mac->to_string());
+  if (const auto duid = good(subject, duid_pointer, dhcp6::parse_duid(reservation.duid.value_or(""))))
+    claim(duid_pointer, code::duplicate_name, "duid " + duid->to_string());
   const auto address = good(subject, pointer + "/address", parse_ipv6(reservation.address));
   if (address && check_inside(subject, cidr, *address, pointer + "/address"))
-    claim("/address", code::addresses_collide, "address " + address->to_string());
+    claim(pointer + "/address", code::addresses_collide, "address " + address->to_string());
 }
 
 void check_advertisement(Subject& subject, const DHCPPolicy& policy) {
-  if (!policy.ipv6)
-    return subject.error(code::bad_combination, "/spec/routerAdvertisement", "there is no prefix to advertise",
-                         "ipv6 beside it");
+  if (!policy.ipv6) {
+    if (subject.is_good("/spec/ipv6"))
+      subject.error(code::bad_combination, "/spec/routerAdvertisement", "there is no prefix to advertise",
+                    "ipv6 beside it");
+    return;
+  }
   const auto cidr = good(subject, kCidr, parse_cidr(policy.ipv6->cidr));
   if (policy.router_advertisement->autonomous && cidr && cidr->prefix_length() != 64)
     subject.error(code::bad_combination, "/spec/routerAdvertisement/autonomous",

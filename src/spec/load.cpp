@@ -80,22 +80,22 @@ class ObjectLoader {
       : set_(set), source_(source), file_index_(file_index), kinds_(kinds) {}
 
   void load(const std::shared_ptr<const Value>& object, const std::string& path, bool may_be_list) {
-    if (object->type == ValueType::invalid) return;
+    if (object->type == ValueType::invalid) return lose();
     if (object->type != ValueType::map)
-      return report(code::wrong_type, path, object->position,
-                    std::string(text::to_string(object->type)) + " stands where an object is needed");
+      return report_lost(code::wrong_type, path, object->position,
+                         std::string(text::to_string(object->type)) + " stands where an object is needed");
     const Value* version = identity(*object, path, "apiVersion");
     const Value* kind = identity(*object, path, "kind");
     if (kind == nullptr) return;
     if (may_be_list && kind->text == "List") return load_list(object, version, path);
 
     const auto known = std::ranges::find(kKinds, kind->text, &Kind::name);
-    if (known == kKinds.end() || known->since > kinds_) return report_kind(*kind, path);
+    if (known == kKinds.end() || known->since > kinds_) return report_kind(*kind, version, path);
     if (version == nullptr) return;
     if (version->text != known->api_version)
-      return report(code::unsupported_version, path + "/apiVersion", version->position,
-                    std::string(known->name) + " is not known in this version", excerpt(version->text),
-                    std::string(known->api_version));
+      return report_lost(code::unsupported_version, path + "/apiVersion", version->position,
+                         std::string(known->name) + " is not known in this version", excerpt(version->text),
+                         std::string(known->api_version));
     known->add(set_,
                {.file = source_.name, .file_index = file_index_, .path = path, .object = object, .unreadable = {}});
   }
@@ -105,20 +105,23 @@ class ObjectLoader {
     const Value* value = object.find(name);
     const std::string field = text::child(path, name);
     if (value == nullptr || value->type == ValueType::null) {
-      report(code::missing_field, field, value != nullptr ? value->key : object.owner(),
-             std::string(name) + " is needed to know what this is");
+      report_lost(code::missing_field, field, value != nullptr ? value->key : object.owner(),
+                  std::string(name) + " is needed to know what this is");
       return nullptr;
     }
     if (value->type == ValueType::string) return value;
-    if (value->type != ValueType::invalid) report(code::wrong_type, field, value->position, "a string is needed here");
+    if (value->type == ValueType::invalid)
+      lose();
+    else
+      report_lost(code::wrong_type, field, value->position, "a string is needed here");
     return nullptr;
   }
 
   void load_list(const std::shared_ptr<const Value>& list, const Value* version, const std::string& path) {
     if (version == nullptr) return;
     if (version->text != "v1")
-      return report(code::unsupported_version, path + "/apiVersion", version->position,
-                    "a List is known in this version only", excerpt(version->text), "v1");
+      return report_lost(code::unsupported_version, path + "/apiVersion", version->position,
+                         "a List is known in this version only", excerpt(version->text), "v1");
     for (const text::Member& member : list->members) {
       if (member.key == "apiVersion" || member.key == "kind" || member.key == "metadata" || member.key == "items")
         continue;
@@ -126,22 +129,35 @@ class ObjectLoader {
              std::string(nearest(member.key, {"items", "metadata"})));
     }
     const Value* items = list->find("items");
-    if (items != nullptr && items->type == ValueType::invalid) return;
+    if (items != nullptr && items->type == ValueType::invalid) return lose();
     const bool is_list = items != nullptr && items->type == ValueType::list;
     if (items == nullptr || items->type == ValueType::null || (is_list && items->items.empty()))
       return report(code::empty_list, path, list->position, "this List holds nothing", {}, {}, Severity::warning);
     if (items->type != ValueType::list)
-      return report(code::wrong_type, path + "/items", items->position, "a list is needed here");
+      return report_lost(code::wrong_type, path + "/items", items->position, "a list is needed here");
     for (std::size_t i = 0; i < items->items.size(); ++i)
       load(std::shared_ptr<const Value>(list, &items->items[i]), text::child(path + "/items", i), false);
   }
 
-  void report_kind(const Value& kind, const std::string& path) {
+  void report_kind(const Value& kind, const Value* version, const std::string& path) {
     std::vector<std::string_view> names;
     for (const Kind& k : kKinds)
       if (k.since <= kinds_) names.push_back(k.name);
+    const std::string_view meant = nearest(kind.text, names);
+    // A Secret is nothing that others refer to; a kind that was mistyped may be, and a List inside a List may hold it.
+    const bool is_of_targets = version != nullptr && version->text == kOooiApiVersion;
+    if (is_of_targets || !meant.empty() || kind.text == "List") lose();
     report(code::unknown_kind, path + "/kind", kind.position, "this is none of the kinds that are known here",
-           excerpt(kind.text), std::string(nearest(kind.text, names)));
+           excerpt(kind.text), std::string(meant));
+  }
+
+  /// An object that is left out: another one that seems to be missing from the set may be just this.
+  void lose() { set_.complete = false; }
+
+  void report_lost(std::string_view code, const std::string& path, text::Position position, std::string message,
+                   std::string found = {}, std::string expected = {}) {
+    lose();
+    report(code, path, position, std::move(message), std::move(found), std::move(expected));
   }
 
   void report(std::string_view code, const std::string& path, text::Position position, std::string message,
@@ -170,8 +186,21 @@ text::Parsed read_source(const SourceText& source, const LoadLimits& limits) {
   // Standard input has no name to tell; no YAML file of ours begins with a brace, and kubectl takes one that does for
   // JSON too.
   const bool piped_json = source.name == "-" && first != std::string::npos && source.text[first] == '{';
-  return source.name.ends_with(".json") || piped_json ? text::parse_json(source.name, source.text, limits)
-                                                      : text::parse_yaml(source.name, source.text, limits);
+  text::Parsed parsed = source.name.ends_with(".json") || piped_json
+                            ? text::parse_json(source.name, source.text, limits)
+                            : text::parse_yaml(source.name, source.text, limits);
+  const auto is_empty = [](const Value& document) { return document.type == ValueType::null; };
+  if (parsed.complete && std::ranges::all_of(parsed.documents, is_empty))
+    parsed.problems.add({.severity = Severity::error,
+                         .file = source.name,
+                         .line = 1,
+                         .column = 1,
+                         .path = {},
+                         .code = std::string(code::no_documents),
+                         .message = "the file holds no document",
+                         .found = {},
+                         .expected = {}});
+  return parsed;
 }
 
 SpecSet load(const std::vector<SourceText>& sources, const LoadLimits& limits, KindSet kinds) {
@@ -181,22 +210,10 @@ SpecSet load(const std::vector<SourceText>& sources, const LoadLimits& limits, K
     text::Parsed parsed = read_source(sources[i], limits);
     set.problems.append(std::move(parsed.problems));
     set.complete &= parsed.complete;
-    std::size_t documents = 0;
     for (Value& document : parsed.documents) {
       if (document.type == ValueType::null) continue;
-      ++documents;
       ObjectLoader(set, sources[i], i, kinds).load(std::make_shared<const Value>(std::move(document)), "", true);
     }
-    if (parsed.complete && documents == 0)
-      set.problems.add({.severity = Severity::error,
-                        .file = sources[i].name,
-                        .line = 1,
-                        .column = 1,
-                        .path = {},
-                        .code = std::string(code::no_documents),
-                        .message = "the file holds no document",
-                        .found = {},
-                        .expected = {}});
   }
   return set;
 }

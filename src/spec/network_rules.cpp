@@ -23,6 +23,15 @@ std::optional<Ipv4Range> check_range(Subject& subject, const std::optional<Ipv4C
 
 }  // namespace
 
+std::string taken_by(const NetworkPlan& plan, const Ipv4Range& range) {
+  std::string list;
+  const auto add = [&](const std::string& what) { list += (list.empty() ? "" : ", ") + what; };
+  if (plan.range && plan.range->overlaps(range)) add("the DHCP range " + plan.range->to_string());
+  for (const OwnedAddress& owned : plan.owned)
+    if (range.contains(owned.address)) add(owned.owner + ' ' + owned.address.to_string());
+  return list;
+}
+
 bool check_inside(Subject& subject, const Ipv4Cidr& cidr, Ipv4 address, const std::string& pointer) {
   if (!cidr.contains(address)) {
     subject.error(code::address_outside_cidr, pointer,

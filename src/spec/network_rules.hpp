@@ -22,6 +22,8 @@ struct NetworkPlan {
   std::vector<OwnedAddress> owned;  ///< in the order of the text
   std::optional<Ipv4Range> range;   ///< DHCP
 };
+/// What of the network the range holds, as a list for a message; empty when nothing.
+[[nodiscard]] std::string taken_by(const NetworkPlan& plan, const Ipv4Range& range);
 
 /// The DHCP range as it is written, before any rule.
 struct RangeFields {

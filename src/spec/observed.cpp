@@ -3,6 +3,7 @@
 #include <hcpnet/spec/codes.hpp>
 #include <hcpnet/spec/observed.hpp>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -23,6 +24,19 @@ using text::ValueType;
 /// Service "namespace/name" -> name of a port ("" for the only one) -> number of that port.
 using ServicePorts = std::map<std::string, std::map<std::string, std::uint16_t>>;
 
+std::optional<IpAddress> host_address(const std::string& text) {
+  const auto address = parse_ip_address(text);
+  return address && is_host_address(*address) ? address : std::nullopt;
+}
+
+/// Where a Service is reached. Its load balancer leads there from outside of its cluster and from other networks in it
+/// too, its cluster address from within alone.
+std::optional<IpAddress> target_of(const ObservedObject& service) {
+  for (const Value& ingress : service.items_at("/status/loadBalancer/ingress"))
+    if (const auto address = host_address(string_of(ingress, "ip"))) return address;
+  return host_address(service.string_at("/spec/clusterIP"));  // "None" is no address
+}
+
 ServicePorts read_services(const std::vector<ObservedObject>& services, Observed& observed) {
   ServicePorts ports;
   for (const ObservedObject& service : services) {
@@ -33,6 +47,7 @@ ServicePorts read_services(const std::vector<ObservedObject>& services, Observed
     for (const Value& address : service.items_at("/spec/clusterIPs")) addresses.push_back(address.text);
     for (const std::string& text : addresses)  // "None" and IPv6 are no IPv4 address
       if (const auto address = parse_ipv4(text)) observed.service_addresses.emplace(key, *address);
+    if (const auto target = target_of(service)) observed.service_targets.emplace(key, *target);
   }
   return ports;
 }
@@ -46,8 +61,7 @@ std::vector<IpAddress> ready_addresses(const ObservedObject& slice) {
     const Value* list = endpoint.find("addresses");
     if (list == nullptr) continue;
     for (const Value& address : list->items)
-      if (const auto parsed = parse_ip_address(address.text); parsed && is_host_address(*parsed))
-        addresses.push_back(*parsed);
+      if (const auto parsed = host_address(address.text)) addresses.push_back(*parsed);
   }
   return addresses;
 }
@@ -73,7 +87,7 @@ void read_slices(const std::vector<ObservedObject>& slices, const ServicePorts& 
       for (const IpAddress& address : addresses) all.insert({address, *number});
     }
   }
-  // Slices without a ready endpoint are of a moment that has gone by: the name of the Service says what is there now.
+  // Slices without a ready endpoint are of a moment that has gone by: the Service itself says what is there now.
   for (const auto& [key, all] : endpoints)
     if (!all.empty()) observed.endpoints[key].assign(all.begin(), all.end());
 }
@@ -110,7 +124,7 @@ void read_machines(const std::vector<ObservedObject>& machines, Observed& observ
     for (std::size_t i = 0; i < addresses.size(); ++i) {
       const auto address = parse_ip_address(string_of(addresses[i], "address"));
       const std::string pointer = text::child("/status/addresses", i) + "/address";
-      if (!address || string_of(addresses[i], "type") != "InternalIP") continue;
+      if (!address) continue;  // a name; which type an address has says nothing of the network that it is in
       if (claims.claim(*address, owner, address->to_string(), machine, pointer)) workers[owner].insert(*address);
     }
   }
@@ -143,7 +157,7 @@ void read_attachments(const std::vector<ObservedObject>& attachments, const std:
   }
 }
 
-/// Who has the address in the Infra; empty when nobody has.
+/// Who has the address in this Infra; empty when nobody has.
 std::string owner_in(const ValidInfra& infra, Ipv4 address) {
   if (infra.gateway == address) return "the gateway";
   if (infra.dhcp && infra.dhcp->server_ip == address) return "the DHCP server";
@@ -155,8 +169,15 @@ std::string owner_in(const ValidInfra& infra, Ipv4 address) {
   return {};
 }
 
+/// Who has it in the set, seen from `here`.
+std::string owner_of(const ValidSet& set, const ValidInfra& here, Ipv4 address) {
+  for (const ValidInfra& infra : set.infras)
+    if (const std::string owner = owner_in(infra, address); !owner.empty())
+      return &infra == &here ? owner : owner + " of Infra " + infra.metadata.key();
+  return {};
+}
+
 void apply_to(const ValidSet& set, ValidInfra& infra, const Observed& observed, Diagnostics& warnings) {
-  for (ValidCluster& cluster : infra.clusters) cluster.apps_vip.reset();
   for (ValidCluster& cluster : infra.clusters) {
     if (!cluster.apps_pool) continue;
     std::optional<Ipv4> vip;
@@ -170,7 +191,7 @@ void apply_to(const ValidSet& set, ValidInfra& infra, const Observed& observed, 
         vip = parse_ipv4(*attachment->observed_apps_ip);
     }
     if (!vip) continue;
-    const std::string owner = owner_in(infra, *vip);
+    const std::string owner = owner_of(set, infra, *vip);
     if (owner.empty()) {
       cluster.apps_vip = vip;
       continue;
@@ -192,6 +213,14 @@ void apply_to(const ValidSet& set, ValidInfra& infra, const Observed& observed, 
 
 }  // namespace
 
+std::optional<std::vector<Endpoint>> Observed::endpoints_of(const std::string& service, std::uint16_t port) const {
+  if (const auto known = endpoints.find(service + ':' + std::to_string(port)); known != endpoints.end())
+    return known->second;
+  if (const auto target = service_targets.find(service); target != service_targets.end())
+    return std::vector{Endpoint{target->second, port}};
+  return {};
+}
+
 Result<Observed, Diagnostics> load_observed(const std::vector<SourceText>& objects,
                                             const std::vector<SourceText>& endpoints, Diagnostics& warnings,
                                             const LoadLimits& limits) {
@@ -212,6 +241,8 @@ Result<Observed, Diagnostics> load_observed(const std::vector<SourceText>& objec
 }
 
 void apply_observed(ValidSet& set, const Observed& observed) {
+  for (ValidInfra& infra : set.infras)
+    for (ValidCluster& cluster : infra.clusters) cluster.apps_vip.reset();
   for (ValidInfra& infra : set.infras) apply_to(set, infra, observed, set.warnings);
 }
 

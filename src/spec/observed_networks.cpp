@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spec/observed_networks.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <utility>
+#include <map>
 
 #include "spec/claims.hpp"
 #include "spec/format.hpp"
@@ -50,26 +48,25 @@ class DomainClaims : public Claims<std::string> {
   }
 };
 
-/// Pools by the end of each, those of one Infra; they don't overlap, so the first that does not end before another one
+/// Pools by the end of each, those of all Infras; they don't overlap, so the first that does not end before another one
 /// begins is the one to look at.
-class PoolClaims : public Claims<std::pair<std::string, Ipv4>> {
+class PoolClaims : public Claims<Ipv4> {
  public:
   using Claims::Claims;
-  bool claim_pool(const std::string& infra, const Ipv4Range& pool, const ObservedObject& object,
-                  std::string_view pointer) {
-    const auto next = owners_.lower_bound({infra, pool.first});
+  bool claim_pool(const Ipv4Range& pool, const ObservedObject& object, std::string_view pointer) {
+    const auto next = owners_.lower_bound(pool.first);
     const std::string owner = object.metadata.key();
-    if (next != owners_.end() && next->first.first == infra && first_.at(next->first) <= pool.last) {
+    if (next != owners_.end() && first_.at(next->first) <= pool.last) {
       if (next->second == owner) return true;
       tell(next->second, owner, pool.to_string(), object, pointer);
       return false;
     }
-    first_.emplace(std::pair(infra, pool.last), pool.first);
-    return claim({infra, pool.last}, owner, pool.to_string(), object, pointer);
+    first_.emplace(pool.last, pool.first);
+    return claim(pool.last, owner, pool.to_string(), object, pointer);
   }
 
  private:
-  std::map<std::pair<std::string, Ipv4>, Ipv4> first_;
+  std::map<Ipv4, Ipv4> first_;
 };
 
 bool is_disabled(const ObservedObject& object, const std::string& pointer) {
@@ -104,7 +101,6 @@ std::set<std::string> settle_networks(const ObservedObjects& objects, Diagnostic
     const std::string space = attachment.string_at("/spec/hostedClusterRef/namespace");
     const std::string range_at = "/spec/appsIngress/metallb/ipAddressPoolRange";
     const auto pool = parse_pool(attachment.string_at(range_at));
-    const std::string infra = attachment.metadata.namespace_ + '/' + attachment.string_at("/spec/infraRef/name");
     bool keeps_all = true;
     if (!hosted.empty())
       keeps_all &= clusters.claim((space.empty() ? "clusters" : space) + '/' + hosted, owner, hosted, attachment,
@@ -112,7 +108,7 @@ std::set<std::string> settle_networks(const ObservedObjects& objects, Diagnostic
     if (!name.empty() && !base.empty())
       keeps_all &= domains.claim_domain(lower(name + '.' + base), attachment, "/spec/dns/clusterName");
     if (pool && pool->first <= pool->last && !is_disabled(attachment, "/spec/appsIngress/enabled"))
-      keeps_all &= pools.claim_pool(infra, *pool, attachment, range_at);
+      keeps_all &= pools.claim_pool(*pool, attachment, range_at);
     if (!keeps_all) losers.insert(owner);
   }
   return losers;

@@ -22,7 +22,8 @@ template <class Kind>
 const Examined<Kind>* find_target(const std::vector<Examined<Kind>>& objects, const ObjectMeta& metadata,
                                   const std::string& name) {
   const auto found = std::ranges::find_if(objects, [&](const Examined<Kind>& object) {
-    return object.value.metadata.namespace_ == metadata.namespace_ && object.value.metadata.name == name;
+    return object.subject.has_identity() && object.value.metadata.namespace_ == metadata.namespace_ &&
+           object.value.metadata.name == name;
   });
   return found == objects.end() ? nullptr : &*found;
 }
@@ -53,6 +54,7 @@ class TargetFinder {
                                                   : "Infra or ProxyServer");
       return {};
     }
+    if (!subject.is_good("/metadata/namespace")) return {};  // nobody knows where to look
     Target<Server> target;
     const ObjectMeta& metadata = policy.value.metadata;
     if (ref.kind == "Infra")
@@ -61,7 +63,9 @@ class TargetFinder {
       target.server = find_target(servers_, metadata, ref.name);
     const std::string key = ref.kind + ' ' + metadata.namespace_ + '/' + ref.name;
     if (target.infra == nullptr && target.server == nullptr) {
-      if (complete_) subject.error(code::bad_reference, kName, "there is no " + key + " in these files");
+      const bool may_be_there = !complete_ || (ref.kind == "Infra" ? may_hold(infras_, metadata.namespace_, ref.name)
+                                                                   : may_hold(servers_, metadata.namespace_, ref.name));
+      if (!may_be_there) subject.error(code::bad_reference, kName, "there is no " + key + " in these files");
       return {};
     }
     const auto [first, is_new] = claimed_.emplace(key, &policy);
@@ -122,8 +126,11 @@ std::optional<Cidr> own_view(const Target<Server>& target) {
 void check_zone_upstreams(Examined<DNSPolicy>& policy, const Target<DNSServer>& target) {
   std::optional<Endpoint> own;
   if (target.infra != nullptr && target.infra->value.dns) {
+    if (!target.infra->subject.is_good("/spec/infraComponents/dns/serverIP")) return;
     if (const auto address = address_of(target.infra->value.dns->server_ip)) own = Endpoint{*address, kDnsPort};
   } else if (target.server != nullptr) {
+    const Subject& server = target.server->subject;
+    if (!server.is_good("/spec/networkConfig/serverIP") || !server.is_good("/spec/networkConfig/dnsPort")) return;
     if (const auto address = address_of(target.server->value.server_ip))
       own = Endpoint{*address, target.server->value.dns_port};
   }
@@ -170,8 +177,10 @@ void check_allowed_names(Subject& subject, const ProxyPolicy& policy) {
     const std::string pointer = at("allowedNames", i, "port");
     if (!subject.is_good(pointer) || !subject.is_good(at("allowedNames", i, "address"))) continue;
     const auto [first, is_new] = lists.emplace(std::pair(allowed.port, address_of(allowed)), i);
-    if (!is_new)
+    if (!is_new) {
       subject.error(code::duplicate_name, pointer, "list " + std::to_string(first->second) + " is for this listener");
+      continue;
+    }
     const bool is_blind = std::ranges::any_of(policy.listeners, [&](const ProxyPolicy::Listener& listener) {
       return listener.port == allowed.port && listener.kind == ProxyPolicy::ListenerKind::tcp;
     });
@@ -216,13 +225,16 @@ void check_proxy_policy(Examined<ProxyPolicy>& policy) {
   if (value.dial_from.size() == 2 && subject.is_good("/spec/dialFrom/0") && subject.is_good("/spec/dialFrom/1") &&
       parse_ip_address(value.dial_from[0])->is_v4() == parse_ip_address(value.dial_from[1])->is_v4())
     subject.error(code::bad_combination, "/spec/dialFrom/1", "two addresses of one family", "one of each at most");
-  if (value.send_proxy_header.has_value() == value.proxy_header_to.empty())
+  if (subject.is_good("/spec/proxyProtocol/send") && subject.is_good("/spec/proxyProtocol/backends") &&
+      value.send_proxy_header.has_value() == value.proxy_header_to.empty())
     subject.error(code::bad_combination,
                   value.send_proxy_header ? "/spec/proxyProtocol/send" : "/spec/proxyProtocol/backends",
                   "send and backends come together: which header, and who understands it");
   if (value.interface && (value.interface->empty() || value.interface->size() > kMaxInterfaceBytes))
     subject.error(code::bad_name, "/spec/interface", "the name of a network interface has 1 to 15 characters");
-  if (value.health_check && value.health_check->timeout > value.health_check->interval)
+  if (value.health_check && subject.is_good("/spec/healthCheck/timeoutSeconds") &&
+      subject.is_good("/spec/healthCheck/intervalSeconds") &&
+      value.health_check->timeout > value.health_check->interval)
     subject.error(code::bad_combination, "/spec/healthCheck/timeoutSeconds",
                   "a check ends before the next one begins: at most intervalSeconds");
   check_allowed_names(subject, value);
@@ -231,8 +243,9 @@ void check_proxy_policy(Examined<ProxyPolicy>& policy) {
   check_socket_buffer(subject, "sendBytes", value.send_buffer_bytes);
   if (!value.access_log_template) return;
   const auto format = proxy::AccessLogFormat::text(*value.access_log_template);
-  if (format.has_error()) subject.error(code::bad_template, "/spec/accessLog/template", format.error());
-  if (value.access_log == ProxyPolicy::AccessLog::json)
+  if (format.has_error())
+    subject.error(code::bad_template, "/spec/accessLog/template", format.error());
+  else if (value.access_log == ProxyPolicy::AccessLog::json)
     subject.error(code::bad_combination, "/spec/accessLog/template", "a template is for the format text");
 }
 

@@ -24,7 +24,8 @@ void publish_cluster(Published& names, const std::string& domain, bool has_apps,
 Published names_of(const Examined<Infra>& infra, const std::vector<Examined<InfraClusterAttachment>>& attachments) {
   Published names;
   const Infra& value = infra.value;
-  if (!value.proxy || !value.proxy->enabled) return names;
+  if (!value.proxy || !value.proxy->enabled || !infra.subject.is_good("/spec/infraComponents/proxy/enabled"))
+    return names;
   for (const auto& [attachment, subject, plan] : attachments)
     if (attachment.metadata.namespace_ == value.metadata.namespace_ && attachment.infra_name == value.metadata.name)
       publish_cluster(names, lower(attachment.cluster_name + '.' + attachment.base_domain),
@@ -67,9 +68,13 @@ void check_policy(Examined<DNSPolicy>& policy, const Published& names) {
 void check_published(std::vector<Examined<DNSPolicy>>& policies, PolicyTargets targets,
                      const std::vector<Examined<InfraClusterAttachment>>& attachments) {
   for (Examined<DNSPolicy>& policy : policies) {
+    if (!policy.subject.is_good("/metadata/namespace") || !policy.subject.is_good("/spec/targetRef/kind") ||
+        !policy.subject.is_good("/spec/targetRef/name"))
+      continue;
     const auto is_target = [&](const auto& object) {
       const ObjectMeta& metadata = object.value.metadata;
-      return metadata.namespace_ == policy.value.metadata.namespace_ && metadata.name == policy.value.target.name;
+      return object.subject.has_identity() && metadata.namespace_ == policy.value.metadata.namespace_ &&
+             metadata.name == policy.value.target.name;
     };
     if (policy.value.target.kind == "Infra") {
       const auto infra = std::ranges::find_if(targets.infras, is_target);

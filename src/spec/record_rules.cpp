@@ -9,12 +9,10 @@
 namespace hcpnet::spec {
 namespace {
 
-/// Answers for the names below it would have to be made up (RFC 6672), which we do not.
-constexpr std::uint16_t kDname = 39;
-
-/// Types that a zone's own machinery makes or would need, or that are no data (RFC 6895 section 3.1).
+/// But for types that a zone's own machinery makes, or that are no data (RFC 6895 section 3.1); and for DNAME: answers
+/// for the names below it would have to be made up (RFC 6672), which we do not.
 bool is_publishable(dns::Type type) noexcept {
-  return type != dns::Type::soa && static_cast<std::uint16_t>(type) != kDname && dns::is_data_type(type);
+  return type != dns::Type::soa && type != dns::Type::dname && dns::is_data_type(type);
 }
 
 void check_record(Subject& subject, const std::string& pointer, const DNSPolicy::Record& record) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <hcpnet/spec/load.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spec/network_rules.hpp"
@@ -17,8 +20,21 @@ struct Examined {
   NetworkPlan plan = {};  ///< of an Infra or a DHCPServer
 };
 
+/// Whether an object whose name or namespace is at fault may be meant by a reference: what is good of the two fits.
+template <class Kind>
+[[nodiscard]] bool may_hold(const std::vector<Examined<Kind>>& objects, std::string_view namespace_,
+                            std::string_view name) {
+  return std::ranges::any_of(objects, [&](const Examined<Kind>& object) {
+    const auto& [value, subject, plan] = object;
+    if (subject.has_identity()) return false;
+    return (!subject.is_good("/metadata/name") || value.metadata.name == name) &&
+           (!subject.is_good("/metadata/namespace") || value.metadata.namespace_ == namespace_);
+  });
+}
+
 void check_infra(Examined<Infra>& infra);
 void check_dhcp_server(Examined<DHCPServer>& server);
+void check_dns_server(Examined<DNSServer>& server);
 void check_proxy_server(Examined<ProxyServer>& server);
 
 /// `/spec/options` of a DHCPServer or a DHCPPolicy: each code once, and each value as its code has it.
@@ -31,8 +47,12 @@ void check_ipv6_networks(std::vector<Examined<DHCPPolicy>>& policies);
 /// The attachments of one Infra, in the order of the text: against it and against each other.
 void check_clusters(Examined<Infra>& infra, const std::vector<Examined<InfraClusterAttachment>*>& attachments);
 void check_attachment(Examined<InfraClusterAttachment>& attachment);
-/// Infras against each other.
-void check_infras(std::vector<Examined<Infra>>& infras);
+/// The pool of an enabled apps ingress, and the domain, if nothing was said against them.
+[[nodiscard]] std::optional<Ipv4Range> pool_of(const Examined<InfraClusterAttachment>& attachment);
+[[nodiscard]] std::optional<std::string> domain_of(const Examined<InfraClusterAttachment>& attachment);
+/// Infras against each other, and the clusters of each against the other Infras and their clusters. Of Infras that have
+/// no other problem.
+void check_infras(std::vector<Examined<Infra>>& infras, std::vector<Examined<InfraClusterAttachment>>& attachments);
 
 /// True when the Infra names a cluster itself.
 [[nodiscard]] bool names_cluster(const Infra& infra);
@@ -58,7 +78,8 @@ struct PolicyTargets {
   std::vector<Examined<DNSServer>>& dns_servers;
   std::vector<Examined<ProxyServer>>& proxy_servers;
 };
-/// `set_is_complete` is false when a file could not be read: a target that is not there may be in it.
+/// `set_is_complete` is false when a file, or an object in one, could not be read: that may be the target that is not
+/// there.
 void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_is_complete);
 
 /// Servers against each other, whatever kind describes them.

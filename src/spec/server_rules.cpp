@@ -86,6 +86,15 @@ std::string claim(Claims& claims, const Subject& subject, const NameUse& use, co
   return problem;
 }
 
+/// Of a server that has no CIDR: what network it is in, the length in serverIP alone says.
+void check_server_address(Subject& subject, const std::string& server_ip) {
+  const std::string pointer = kNetwork + "/serverIP";
+  if (!subject.is_good(pointer)) return;
+  const auto parsed = parse_ipv4_with_length(server_ip);
+  if (parsed && parsed->prefix_length)
+    check_inside(subject, Ipv4Cidr(parsed->address, *parsed->prefix_length), parsed->address, pointer);
+}
+
 }  // namespace
 
 void check_dhcp_server(Examined<DHCPServer>& examined) {
@@ -115,8 +124,13 @@ void check_dhcp_server(Examined<DHCPServer>& examined) {
   examined.plan = check_network(subject, cidr, std::move(owned), range);
 }
 
+void check_dns_server(Examined<DNSServer>& examined) {
+  check_server_address(examined.subject, examined.value.server_ip);
+}
+
 void check_proxy_server(Examined<ProxyServer>& examined) {
   Subject& subject = examined.subject;
+  check_server_address(subject, examined.value.server_ip);
   const std::vector<ProxyBackend>& backends = examined.value.backends;
   std::map<std::string, std::size_t> names;
   for (std::size_t i = 0; i < backends.size(); ++i) {

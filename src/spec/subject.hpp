@@ -24,6 +24,8 @@ class Subject {
 
   /// Nothing was reported about the value, nor about anything that holds it.
   [[nodiscard]] bool is_good(std::string_view pointer) const;
+  /// Nothing was reported about name and namespace: the object can be told from others.
+  [[nodiscard]] bool has_identity() const { return is_good("/metadata/name") && is_good("/metadata/namespace"); }
   [[nodiscard]] bool has_problems() const noexcept { return !bad_.empty() || !origin_->unreadable.empty(); }
   /// True when the text has something other than null at `pointer`; `otherwise` for an object without text.
   [[nodiscard]] bool is_written(std::string_view pointer, bool otherwise) const;

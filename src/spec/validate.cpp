@@ -7,6 +7,7 @@
 
 #include "spec/build.hpp"
 #include "spec/format_checker.hpp"
+#include "spec/record_file_rules.hpp"
 #include "spec/rules.hpp"
 
 namespace hcpnet::spec {
@@ -17,7 +18,8 @@ const std::string kName = "/metadata/name";
 /// One pass over a set: each value by itself, then objects, then objects against each other.
 class Validator {
  public:
-  Validator(const SpecSet& set, Diagnostics& out) : set_(set), out_(out) {}
+  Validator(const SpecSet& set, RecordFiles& record_files, Diagnostics& out)
+      : set_(set), record_files_(record_files), out_(out) {}
 
   void run() {
     examine(set_.infras, infras_);
@@ -34,13 +36,16 @@ class Validator {
     for (auto& infra : infras_) check_infra(infra);
     for (auto& attachment : attachments_) check_attachment(attachment);
     for (auto& server : dhcp_servers_) check_dhcp_server(server);
+    for (auto& server : dns_servers_) check_dns_server(server);
     for (auto& server : proxy_servers_) check_proxy_server(server);
     check_attachments();
     const PolicyTargets servers{infras_, dhcp_servers_, dns_servers_, proxy_servers_};
     check_policies(policies_, servers, set_.complete);
+    for (std::size_t i = 0; i < policies_.dns.size(); ++i)
+      record_files_.check(set_.dns_policies[i], policies_.dns[i].subject);
     check_published(policies_.dns, servers, attachments_);
     check_servers(servers);
-    check_infras(infras_);
+    check_infras(infras_, attachments_);
     for (auto& cluster : bootstrap_clusters_) check_bootstrap_cluster(cluster);
     check_hosted_clusters(hosted_clusters_);
     check_primary_udns(primary_udns_, hosted_clusters_);
@@ -56,7 +61,7 @@ class Validator {
       FormatChecker checker(subject);
       Kind copy = value;  // a visitor takes what it may fill; this one fills nothing
       describe(checker, copy);
-      if (!subject.is_good(kName) || !subject.is_good("/metadata/namespace")) continue;
+      if (!subject.has_identity()) continue;
       const auto [first, is_new] = seen.emplace(value.metadata.key(), &subject);
       if (!is_new)
         subject.error(code::duplicate_object, kName,
@@ -75,13 +80,17 @@ class Validator {
       check_clusters(infra, group.empty() ? std::vector<Examined<InfraClusterAttachment>*>{} : group.mapped());
     }
     if (!set_.complete) return;
-    for (const auto& [infra, attachments] : by_infra)
+    for (const auto& [infra, attachments] : by_infra) {
+      const InfraClusterAttachment& first = attachments.front()->value;
+      if (may_hold(infras_, first.metadata.namespace_, first.infra_name)) continue;
       for (auto* attachment : attachments)
         attachment->subject.warning(code::bad_reference, "/spec/infraRef/name",
                                     "Infra " + infra + " is not in these files, so this cluster is not served");
+    }
   }
 
   const SpecSet& set_;
+  RecordFiles& record_files_;
   Diagnostics& out_;
   std::vector<Examined<Infra>> infras_;
   std::vector<Examined<InfraClusterAttachment>> attachments_;
@@ -96,12 +105,13 @@ class Validator {
 
 }  // namespace
 
-Result<ValidSet, Diagnostics> validate(const SpecSet& set) {
+Result<ValidSet, Diagnostics> validate(const SpecSet& set, std::span<const RecordText> records) {
   Diagnostics problems = set.problems;
-  Validator(set, problems).run();
+  RecordFiles record_files(records, problems);
+  Validator(set, record_files, problems).run();
   problems.sort();
   if (problems.has_errors()) return problems;
-  ValidSet valid = build(set);
+  ValidSet valid = build(set, record_files);
   valid.warnings = std::move(problems);
   return valid;
 }

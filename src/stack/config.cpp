@@ -45,10 +45,16 @@ Diagnostic problem(Severity severity, const spec::Origin& origin, const std::str
   return problem_at(declared_at(origin, pointer), severity, std::move(code), owner.key() + ": " + std::move(message));
 }
 
+bool is_worker_address(const spec::ValidInfra& infra, const IpAddress& address) {
+  return address.is_v4() && infra.cidr.contains(address.v4());
+}
+
 bool every_cluster_has_sources(const spec::ValidInfra& infra, const spec::Observed& observed) {
   return std::ranges::all_of(infra.clusters, [&](const spec::ValidCluster& cluster) {
     const auto workers = observed.namespace_workers.find(cluster.control_plane_namespace);
-    if (workers != observed.namespace_workers.end() && !workers->second.empty()) return true;
+    if (workers != observed.namespace_workers.end() &&
+        std::ranges::any_of(workers->second, [&](const IpAddress& a) { return is_worker_address(infra, a); }))
+      return true;
     return std::ranges::any_of(observed.mac_namespaces,
                                [&](const auto& vm) { return vm.second == cluster.control_plane_namespace; });
   });

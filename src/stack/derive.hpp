@@ -28,6 +28,9 @@ void dhcp_config(const Inputs& in, StackConfig& out);
 void dns_config(const Inputs& in, StackConfig& out, Diagnostics& problems);
 void proxy_config(const Inputs& in, StackConfig& out, Diagnostics& problems);
 
+/// True for an address of the VLAN: what a Machine reports of other networks could be anybody's here.
+[[nodiscard]] bool is_worker_address(const spec::ValidInfra& infra, const IpAddress& address);
+
 /// True when every cluster of the Infra has a client that is known to be its own: an observed worker, or a VM whose
 /// lease will tell.
 [[nodiscard]] bool every_cluster_has_sources(const spec::ValidInfra& infra, const spec::Observed& observed);

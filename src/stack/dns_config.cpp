@@ -2,108 +2,15 @@
 // From spec to zones and views. Each hosted-cluster domain is a zone of every view, so that nothing below it is ever
 // forwarded; what else is published is a zone of its own.
 #include <algorithm>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "stack/derive.hpp"
+#include "stack/file_records.hpp"
 #include "stack/lease_names.hpp"
+#include "stack/zone_set.hpp"
 
 namespace hcpnet::derive {
 namespace {
-
-constexpr std::uint32_t kSerial = 1;  // nobody chose it: the server counts where zones are transferred
-
-/// Zones of one view while they are put together.
-class ZoneSet {
- public:
-  explicit ZoneSet(std::chrono::seconds ttl) : ttl_(static_cast<std::uint32_t>(ttl.count())) {}
-
-  /// From now on `domain` is a zone, with or without records.
-  void add_zone(const std::string& domain) { zones_.try_emplace(dns::parse_name(domain).value()); }
-
-  void add_zone(const dns::Name& apex) { zones_.try_emplace(apex); }
-
-  /// A zone whose names exist, but lead where nobody knows yet.
-  void add_unavailable_zone(const std::string& domain) {
-    const dns::Name apex = dns::parse_name(domain).value();
-    add_zone(apex);
-    unavailable_.insert(apex);
-  }
-
-  /// Publishes an address for a name or a wildcard, in the zone that holds it, else as a zone of its own.
-  void add_address(const std::string& name, Ipv4 address) {
-    const dns::Name owner = dns::parse_name(name).value();
-    const dns::Name apex = owner.is_wildcard() ? owner.parent() : owner;
-    auto zone = closest(owner);
-    if (zone == zones_.end()) zone = zones_.try_emplace(apex).first;
-    std::vector<Ipv4>& addresses = zone->second[owner];
-    if (std::ranges::find(addresses, address) == addresses.end()) addresses.push_back(address);
-  }
-
-  /// Adds records, in the zone that holds their owner, else as a zone of its own. False for what cannot stand there: an
-  /// alias beside other records or at an apex, or another record beside an alias.
-  [[nodiscard]] bool add_record(const dns::RRset& rrset) {
-    const dns::Name apex = rrset.owner.is_wildcard() ? rrset.owner.parent() : rrset.owner;
-    auto zone = closest(rrset.owner);
-    if (zone == zones_.end()) zone = zones_.try_emplace(apex).first;
-    std::vector<dns::RRset>& others = records_[zone->first];
-    const bool is_alias = rrset.type == dns::Type::cname;
-    const bool is_shared = std::ranges::any_of(others, [&](const dns::RRset& other) {
-      return other.owner == rrset.owner && (is_alias || other.type == dns::Type::cname);
-    });
-    if (is_shared || (is_alias && (rrset.owner == zone->first || zone->second.contains(rrset.owner)))) return false;
-    others.push_back(rrset);
-    return true;
-  }
-
-  /// A PTR record for each address, to every name but wildcards, each in a zone of its own: the rest of the network
-  /// is somebody else's.
-  void add_reverse() {
-    std::map<dns::Name, std::vector<std::string>> names;
-    for (const auto& [apex, owners] : zones_)
-      for (const auto& [owner, addresses] : owners)
-        for (const Ipv4 address : addresses)
-          if (!owner.is_wildcard()) names[reverse_name(address)].emplace_back(as_text(owner.wire()));
-    for (auto& [owner, targets] : names) {
-      const dns::RRset pointers{owner, dns::Type::ptr, ttl_, std::move(targets)};
-      static_cast<void>(add_record(pointers));  // beside an alias that the policy has there, it gives way
-    }
-  }
-
-  [[nodiscard]] std::vector<std::shared_ptr<const dns::Zone>> build(
-      dns::Availability available = dns::Availability::available) const {
-    std::vector<std::shared_ptr<const dns::Zone>> built;
-    for (const auto& [apex, owners] : zones_) {
-      std::vector<dns::RRset> rrsets;
-      for (const auto& [owner, addresses] : owners) {
-        dns::RRset rrset = dns::make_a(owner, addresses.front(), ttl_);
-        for (std::size_t i = 1; i < addresses.size(); ++i)
-          rrset.rdata.push_back(dns::make_a(owner, addresses[i], ttl_).rdata.front());
-        rrsets.push_back(std::move(rrset));
-      }
-      if (const auto more = records_.find(apex); more != records_.end())
-        rrsets.insert(rrsets.end(), more->second.begin(), more->second.end());
-      const dns::Availability own = unavailable_.contains(apex) ? dns::Availability::unavailable : available;
-      built.push_back(std::make_shared<const dns::Zone>(apex, std::move(rrsets), kSerial, own));
-    }
-    return built;
-  }
-
- private:
-  using Zones = std::map<dns::Name, std::map<dns::Name, std::vector<Ipv4>>>;
-
-  Zones::iterator closest(dns::Name name) {
-    for (;; name = name.parent()) {
-      if (const auto zone = zones_.find(name); zone != zones_.end() || name.is_root()) return zone;
-    }
-  }
-
-  Zones zones_;
-  std::set<dns::Name> unavailable_;                       ///< apexes
-  std::map<dns::Name, std::vector<dns::RRset>> records_;  ///< by apex
-  std::uint32_t ttl_;
-};
 
 /// What a policy adds to a view, once its addresses are there.
 void add_records(ZoneSet& zones, const std::vector<dns::RRset>& records, const std::string& path, bool reverse,
@@ -222,17 +129,25 @@ InternalProxy find_internal_proxy(const Inputs& in, const spec::ValidInfra& infr
 }
 
 /// The names of every cluster, leading to `proxy`; those below apps lead there too, or to the VIP itself. Neither has
-/// anything to say of them until the load balancer has given one.
-void add_clusters(ZoneSet& zones, const spec::ValidInfra& infra, std::optional<Ipv4> proxy, bool apps_through_proxy) {
+/// anything to say of them until the load balancer has given one. Names whose address will be known are reserved.
+void add_clusters(ZoneSet& zones, const spec::ValidInfra& infra, std::optional<Ipv4> proxy, bool is_proxy_wanted,
+                  bool apps_through_proxy) {
   for (const spec::ValidCluster& cluster : infra.clusters) {
     zones.add_zone(cluster.domain);
-    if (!proxy) continue;
-    for (const std::string_view label : spec::kServiceLabels)
-      zones.add_address(std::string(label) + cluster.domain, *proxy);
-    if (cluster.apps_vip)
-      zones.add_address("*.apps." + cluster.domain, apps_through_proxy ? *proxy : *cluster.apps_vip);
-    else if (cluster.apps_pool)
-      zones.add_unavailable_zone("apps." + cluster.domain);
+    if (!is_proxy_wanted) continue;
+    for (const std::string_view label : spec::kServiceLabels) {
+      const std::string name = std::string(label) + cluster.domain;
+      if (proxy)
+        zones.add_address(name, *proxy);
+      else
+        zones.reserve(name);
+    }
+    const std::string apps = "*.apps." + cluster.domain;
+    if (proxy && cluster.apps_vip)
+      zones.add_address(apps, apps_through_proxy ? *proxy : *cluster.apps_vip);
+    else if (cluster.apps_vip || cluster.apps_pool)
+      zones.reserve(apps);
+    if (proxy && !cluster.apps_vip && cluster.apps_pool) zones.add_unavailable_zone("apps." + cluster.domain);
   }
 }
 
@@ -313,16 +228,18 @@ dns::View vlan_view(const Inputs& in, const spec::ValidInfra& infra, const std::
   ZoneSet zones(infra.dns_policy.record_ttl);
   add_lease_zones(zones, leases);
   const std::optional<Ipv4> proxy = infra.proxy ? std::optional(infra.proxy->server_ip) : std::nullopt;
-  add_clusters(zones, infra, proxy, false);
+  add_clusters(zones, infra, proxy, proxy.has_value(), false);
   // A name that only some clients may use would send the others to a proxy that drops them.
   const bool may_everyone_use =
       infra.clusters.size() == 1 || (infra.clusters.size() > 1 && every_cluster_has_sources(infra, in.observed));
   if (proxy && may_everyone_use)
     for (const std::string_view name : kKubernetesNames) zones.add_address(std::string(name), *proxy);
+  else if (proxy && !infra.clusters.empty())  // once the clients of every cluster are known
+    for (const std::string_view name : kKubernetesNames) zones.reserve(std::string(name));
   for (const auto& entry : infra.dns_policy.entries) zones.add_address(entry.hostname, entry.address);
   add_records(zones, infra.dns_policy.records, "/spec/records", infra.dns_policy.reverse, infra.dns_policy.origin,
               infra.metadata, problems);
-  return {"vlan", {infra.cidr}, zones.build()};
+  return {"vlan", {infra.cidr}, build_with_files(zones, infra.dns_policy, "vlan", leases, infra.metadata, problems)};
 }
 
 DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, StackConfig& out, Diagnostics& problems) {
@@ -338,17 +255,20 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   for (std::size_t i = 0; i < infra.dns_policy.views.size(); ++i) {
     const auto& extra = infra.dns_policy.views[i];
     ZoneSet zones(infra.dns_policy.record_ttl);
-    add_clusters(zones, infra, extra.proxy_address, true);
+    add_clusters(zones, infra, extra.proxy_address, extra.proxy_address.has_value(), true);
     add_records(zones, extra.records, "/spec/views/" + std::to_string(i) + "/records", infra.dns_policy.reverse,
                 infra.dns_policy.origin, infra.metadata, problems);
-    server.config.views.push_back({extra.name, extra.clients, zones.build()});
+    server.config.views.push_back(
+        {extra.name, extra.clients,
+         build_with_files(zones, infra.dns_policy, extra.name, {}, infra.metadata, problems)});
   }
   const InternalProxy internal = find_internal_proxy(in, infra, out);
   const bool is_known = internal.address || !internal.is_wanted;
   ZoneSet pod_zones(infra.dns_policy.record_ttl);
-  add_clusters(pod_zones, infra, internal.address, true);
+  add_clusters(pod_zones, infra, internal.address, internal.is_wanted, true);
+  if (!is_known) pod_zones.make_unavailable();
   const bool has_pod_view = add_default_view(
-      server.config, "pod", pod_zones.build(is_known ? dns::Availability::available : dns::Availability::unavailable));
+      server.config, "pod", build_with_files(pod_zones, infra.dns_policy, "pod", {}, infra.metadata, problems));
   if (has_pod_view && !internal.is_wanted && !infra.clusters.empty()) {
     problems.add(problem(Severity::warning, infra.origin, "/spec/infraComponents/proxy/internalProxyService",
                          infra.metadata, "no-internal-proxy",
@@ -357,6 +277,8 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   }
   server.config.forwarding = forwarding(infra.dns_servers);
   set_conduct(server.config, infra.dns_policy);
+  warn_of_unseen_files(server.config, infra.dns_policy, infra.metadata, problems);
+  warn_of_dead_forwarding(infra.dns_policy, infra.metadata, problems);
   return server;
 }
 
@@ -389,13 +311,15 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, c
       for (const auto& entry : spec.entries) zones.add_address(entry.hostname, *extra.proxy_address);
     add_records(zones, extra.records, "/spec/views/" + std::to_string(i) + "/records", spec.policy.reverse,
                 spec.policy.origin, spec.metadata, problems);
-    server.config.views.push_back({extra.name, extra.clients, zones.build()});
+    server.config.views.push_back(
+        {extra.name, extra.clients, build_with_files(zones, spec.policy, extra.name, {}, spec.metadata, problems)});
   }
+  auto vlan_zones = build_with_files(vlan, spec.policy, "vlan", server.lease_zone, spec.metadata, problems);
   if (spec.secondary_network) {
-    server.config.views.push_back({"vlan", {*spec.secondary_network}, vlan.build()});
-    add_default_view(server.config, "pod", pod.build());
+    server.config.views.push_back({"vlan", {*spec.secondary_network}, std::move(vlan_zones)});
+    add_default_view(server.config, "pod", build_with_files(pod, spec.policy, "pod", {}, spec.metadata, problems));
   } else {
-    const bool has_view = add_default_view(server.config, "vlan", vlan.build());
+    const bool has_view = add_default_view(server.config, "vlan", std::move(vlan_zones));
     if (has_view && spec.internal_proxy_ip) {
       problems.add(problem(Severity::warning, spec.origin, "/spec/networkConfig/secondaryNetworkCIDR", spec.metadata,
                            "no-second-view",
@@ -405,6 +329,8 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, c
   }
   server.config.forwarding = forwarding(spec.upstreams);
   set_conduct(server.config, spec.policy);
+  warn_of_unseen_files(server.config, spec.policy, spec.metadata, problems);
+  warn_of_dead_forwarding(spec.policy, spec.metadata, problems);
   return server;
 }
 

@@ -78,7 +78,7 @@ void add_coredns_names(Page& page, const std::map<std::string, dns::ServerStats>
 
 void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers) {
   Values queries, responses, views, dropped, forwarded, failures, hits, entries, pending, cookies, transfers, notifies,
-      malformed;
+      malformed, chains;
   for (const auto& [owner, s] : servers) {
     const Labels server{{"server", owner}};
     queries.push_back({{{"server", owner}, {"proto", "udp"}}, s.queries_udp});
@@ -93,6 +93,7 @@ void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers)
     entries.push_back({server, s.cache_entries});
     pending.push_back({server, s.pending_forwards});
     append(cookies, by("state", s.cookies, server));
+    chains.push_back({server, s.chains_cut});
     transfers.push_back({server, s.transfers});
     append(notifies,
            by("result",
@@ -111,6 +112,7 @@ void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers)
   page.gauge("hcpnet_dns_cache_entries", "Answers in the cache.", entries);
   page.gauge("hcpnet_dns_pending_forwards", "Queries that wait for an upstream.", pending);
   page.counter("hcpnet_dns_cookies_total", "Queries with a cookie, by what it was.", cookies);
+  page.counter("hcpnet_dns_chains_cut_total", "Replies that end after as many aliases as are followed.", chains);
   page.counter("hcpnet_dns_transfers_total", "Zone transfers begun.", transfers);
   page.counter("hcpnet_dns_notifies_total", "Notices of changed zones, by what became of them.", notifies);
   add_coredns_names(page, servers);

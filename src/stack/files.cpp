@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <hcpnet/stack/files.hpp>
+#include <iterator>
+#include <thread>
 #include <utility>
 
 namespace hcpnet {
@@ -159,15 +162,99 @@ SourceFiles read_source_files(const std::vector<std::string>& specs, const std::
   read(specs, {}, &SourceFiles::specs);
   read(observed, spec::kObservedLimits, &SourceFiles::observed);
   read(endpoints, spec::kObservedLimits, &SourceFiles::endpoints);
+  files.are_on_disk = true;
   return files;
 }
 
+namespace {
+
+/// A file that somebody is writing is as good as any other up to the end of a line. One that was written so lately, or
+/// that changes while it is read, is read once more so much later; all files of a set wait so often at most.
+constexpr std::chrono::milliseconds kRecordFileRest{100};
+constexpr int kMaxRecordFileRests = 10;
+
+std::chrono::nanoseconds written_at(const struct stat& status) {
+  return std::chrono::seconds(status.st_mtim.tv_sec) + std::chrono::nanoseconds(status.st_mtim.tv_nsec);
+}
+
+/// A time of writing in the future says nothing: another host's clock made it.
+bool is_at_rest(const struct stat& before, const struct stat& after) {
+  if (before.st_size != after.st_size || written_at(before) != written_at(after)) return false;
+  const auto age = std::chrono::system_clock::now().time_since_epoch() - written_at(after);
+  return age < std::chrono::nanoseconds(0) || age >= kRecordFileRest;
+}
+
+/// False when it was not at rest; `record` has then what was there.
+bool read_record_file_once(spec::RecordText& record, std::size_t max) {
+  record.text.clear();
+  const int descriptor = open_file(record.path);
+  struct stat before{}, after{};
+  if (descriptor < 0 || ::fstat(descriptor, &before) != 0)
+    record.trouble = std::strerror(errno);
+  else if (!S_ISREG(before.st_mode))
+    record.trouble = "this is no regular file";
+  else if (const int error = read_all(descriptor, max, record.text))
+    record.trouble = std::strerror(error);
+  else if (::fstat(descriptor, &after) != 0)
+    record.trouble = std::strerror(errno);
+  if (descriptor >= 0) ::close(descriptor);
+  return !record.trouble.empty() || is_at_rest(before, after);
+}
+
+/// What the files of a set have left.
+struct RecordFileBudget {
+  std::size_t room = spec::kMaxRecordFilesBytes;
+  int rests = kMaxRecordFileRests;
+};
+
+spec::RecordText read_record_file(const std::string& path, RecordFileBudget& left) {
+  spec::RecordText record{path, {}, {}, false};
+  const std::size_t max = std::min(spec::kZoneFileLimits.max_file_bytes, left.room) + 1;
+  bool is_whole = read_record_file_once(record, max);
+  for (; left.rests > 0 && !is_whole; --left.rests) {
+    std::this_thread::sleep_for(kRecordFileRest);
+    is_whole = read_record_file_once(record, max);
+  }
+  if (!is_whole) record.trouble = "it does not stop changing";
+  if (record.trouble.empty() && record.text.size() > left.room) {
+    record.is_too_large = true;
+    record.trouble = "the zone files and hosts files together have more than " +
+                     std::to_string(spec::kMaxRecordFilesBytes) + " bytes";
+  }
+  if (!record.trouble.empty()) record.text.clear();
+  left.room -= record.text.size();
+  return record;
+}
+
+std::vector<spec::RecordText> records_for(const spec::SpecSet& set, const SourceFiles& files) {
+  std::vector<spec::RecordText> records = files.records;
+  if (!files.are_on_disk) return records;
+  std::vector<std::string> paths = spec::record_file_paths(set);
+  std::erase_if(paths, [&](const std::string& path) {
+    return std::ranges::find(records, path, &spec::RecordText::path) != records.end();
+  });
+  std::ranges::move(read_record_files(paths), std::back_inserter(records));
+  return records;
+}
+
+}  // namespace
+
+std::vector<spec::RecordText> read_record_files(const std::vector<std::string>& paths) {
+  std::vector<spec::RecordText> records;
+  RecordFileBudget left;
+  for (const std::string& path : paths) records.push_back(read_record_file(path, left));
+  return records;
+}
+
 Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files, const spec::LoadLimits& limits,
-                                              spec::KindSet kinds) {
+                                              spec::KindSet kinds, std::vector<spec::RecordText>* records) {
   CheckedFiles checked;
   Diagnostics warnings;
   auto observed = spec::load_observed(files.observed, files.endpoints, warnings);
-  auto set = spec::check(files.specs, limits, kinds);
+  const spec::SpecSet specs = spec::load(files.specs, limits, kinds);
+  std::vector<spec::RecordText> texts = records_for(specs, files);
+  auto set = spec::validate(specs, texts);
+  if (records != nullptr) *records = std::move(texts);
   if (observed.has_error() || set.has_error()) {  // all problems at once, also across the two
     Diagnostics problems = set.has_error() ? set.error() : Diagnostics{};
     if (observed.has_error()) problems.append(observed.error());

@@ -2,7 +2,11 @@
 #include "stack/load_set.hpp"
 
 #include <algorithm>
+#include <hcpnet/bytes.hpp>
 #include <utility>
+
+#include "dns/random_source.hpp"
+#include "dns/siphash.hpp"
 
 namespace hcpnet {
 namespace {
@@ -12,17 +16,71 @@ bool are_equal(const std::vector<spec::SourceText>& a, const std::vector<spec::S
       a, b, [](const spec::SourceText& x, const spec::SourceText& y) { return x.name == y.name && x.text == y.text; });
 }
 
+/// But for files of records.
 bool are_equal(const SourceFiles& a, const SourceFiles& b) {
   return are_equal(a.specs, b.specs) && are_equal(a.observed, b.observed) && are_equal(a.endpoints, b.endpoints);
 }
 
-Result<std::shared_ptr<const SourceFiles>, Diagnostics> read_files(const LoadRequest& request) {
+Result<std::shared_ptr<SourceFiles>, Diagnostics> read_files(const LoadRequest& request) {
   Diagnostics problems;
   auto files = std::make_shared<SourceFiles>(
       read_source_files(request.files, request.observed, request.endpoints, problems, request.read_once.get()));
   if (problems.has_errors()) return problems;
   files->specs.insert(files->specs.end(), request.texts.begin(), request.texts.end());
-  return std::shared_ptr<const SourceFiles>(std::move(files));
+  return files;
+}
+
+/// Under a key that nobody knows, so that nobody can write two files that look like one.
+std::uint64_t digest_of(const std::string& text) {
+  static const dns::SipKey key = [] {
+    dns::RandomSource random;
+    dns::SipKey bytes;
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.u16());
+    return bytes;
+  }();
+  return dns::siphash24(key, as_bytes(text));
+}
+
+std::vector<RecordStamp> stamps_of(const std::vector<spec::RecordText>& records) {
+  std::vector<RecordStamp> stamps;
+  for (const spec::RecordText& record : records)
+    stamps.push_back({record.path, record.trouble.empty() ? std::optional(digest_of(record.text)) : std::nullopt});
+  return stamps;
+}
+
+std::vector<std::string> paths_of(const std::vector<RecordStamp>& records) {
+  std::vector<std::string> paths;
+  for (const RecordStamp& record : records) paths.push_back(record.path);
+  return paths;
+}
+
+bool serves_anything(const StackConfig& config) {
+  return !config.dhcp.subnets.empty() || !config.dns.empty() || !config.proxies.empty();
+}
+
+Diagnostic nothing_to_serve(const ServedParts& serve) {
+  struct Part {
+    bool is_wanted;
+    const char* name;
+    const char* kind;
+  };
+  const Part parts[] = {
+      {serve.dhcp, "DHCP", "a DHCPServer"}, {serve.dns, "DNS", "a DNSServer"}, {serve.proxy, "proxy", "a ProxyServer"}};
+  std::string missing, kinds;
+  for (const Part& part : parts) {
+    if (!part.is_wanted) continue;
+    (missing += missing.empty() ? "no " : ", no ") += part.name;
+    (kinds += ", ") += part.kind;
+  }
+  Diagnostic d;
+  d.code = "nothing-to-serve";
+  if (missing.empty()) {
+    d.message = "there is nothing to serve: every part of the set is left to other processes";
+    return d;
+  }
+  d.message = "there is nothing to serve here: the set has " + missing;
+  d.expected = "infraComponents of an Infra that are enabled" + kinds;
+  return d;
 }
 
 }  // namespace
@@ -31,7 +89,10 @@ Result<StackConfig, Diagnostics> make_served_config(const CheckedFiles& checked,
                                                     const Surroundings& surroundings) {
   auto config = make_stack_config(checked.set, checked.observed, surroundings);
   if (!config) return config;
-  if (!serve.dhcp) config->dhcp = {};
+  if (!serve.dhcp) {
+    config->dhcp = {};
+    config->advertisements.clear();  // they are those of its networks
+  }
   if (!serve.dns) {
     config->dns.clear();
     config->proxies_by_dns.clear();
@@ -43,20 +104,34 @@ Result<StackConfig, Diagnostics> make_served_config(const CheckedFiles& checked,
   return config;
 }
 
-Result<std::shared_ptr<LoadedSet>, Diagnostics> load_set(const LoadRequest& request) {
-  auto files = read_files(request);
-  if (files.has_error()) return files.error();
+LoadOutcome load_set(const LoadRequest& request) {
+  auto read = read_files(request);
+  if (read.has_error()) return {read.error(), {}};
+  SourceFiles& files = **read;
   auto loaded = std::make_shared<LoadedSet>();
-  loaded->files = *files;
-  loaded->is_served = request.served && are_equal(*loaded->files, *request.served);
-  if (loaded->is_served) return loaded;
-  auto checked = check_files(*loaded->files);
-  if (checked.has_error()) return checked.error();
+  loaded->files = *read;
+  if (request.served && are_equal(files, *request.served->files)) {  // and so they name the same files of records
+    files.records = read_record_files(paths_of(request.served->records));
+    loaded->records = stamps_of(files.records);
+    loaded->is_served = loaded->records == request.served->records;
+    if (loaded->is_served) return {loaded, paths_of(loaded->records)};
+  }
+  auto checked = check_files(files, {}, spec::KindSet::network, &files.records);
+  loaded->records = stamps_of(files.records);
+  files.records.clear();
+  std::vector<std::string> record_files = paths_of(loaded->records);
+  if (checked.has_error()) return {checked.error(), std::move(record_files)};
   auto config = make_served_config(*checked, request.serve, request.surroundings);
-  if (config.has_error()) return config.error();
+  if (config.has_error()) return {config.error(), std::move(record_files)};
+  if (!serves_anything(*config)) {
+    Diagnostics problems = std::move(checked->warnings);  // they may tell why
+    problems.append(std::move(config->warnings));
+    problems.add(nothing_to_serve(request.serve));
+    return {problems, std::move(record_files)};
+  }
   loaded->checked = std::move(*checked);
   loaded->config = std::move(*config);
-  return loaded;
+  return {loaded, std::move(record_files)};
 }
 
 }  // namespace hcpnet

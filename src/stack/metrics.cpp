@@ -57,6 +57,7 @@ std::string render_metrics(const Stack::Impl& stack) {
   page.gauge("hcpnet_up", "1 while everything is well.", {{{}, stack.troubles().empty() ? 1u : 0u}});
   page.counter("hcpnet_reloads_total", "Reloads, by result.",
                {{{{"result", "applied"}}, stats.reloads}, {{{"result", "refused"}}, stats.reloads_refused}});
+  page.counter("hcpnet_reload_errors_total", "Errors of refused reloads, by code.", by("code", stats.reload_errors));
   page.counter("hcpnet_http_closed_for_room_total",
                "Connections to an HTTP page closed because there were too many, the one silent longest first.",
                by("page", stack.http_closed_for_room()));

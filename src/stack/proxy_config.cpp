@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From spec to routes. Ports, targets and fallbacks are HyperShift's; docs/proxy.md shows the resulting table.
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,11 +15,11 @@ constexpr std::uint16_t kHttpsPort = 443;
 constexpr std::uint16_t kHttpPort = 80;
 constexpr std::uint16_t kKonnectivityPort = 8091;
 
-/// Null: nobody said anything.
-const std::vector<Endpoint>* known_endpoints(const Inputs& in, const std::string& key) {
-  for (const spec::EndpointMap* map : {&in.surroundings.endpoints, &in.observed.endpoints})
-    if (const auto found = map->find(key); found != map->end()) return &found->second;
-  return nullptr;
+/// nullopt: nobody said anything.
+std::optional<std::vector<Endpoint>> known_endpoints(const Inputs& in, const std::string& service, std::uint16_t port) {
+  const spec::EndpointMap& given = in.surroundings.endpoints;
+  if (const auto found = given.find(service + ':' + std::to_string(port)); found != given.end()) return found->second;
+  return in.observed.endpoints_of(service, port);
 }
 
 proxy::Backend service_backend(const Inputs& in, std::string name, const std::string& service, const std::string& ns,
@@ -30,12 +31,10 @@ proxy::Backend service_backend(const Inputs& in, std::string name, const std::st
     backend.endpoints = {{*address, port}};
     return backend;
   }
-  const std::vector<Endpoint>* known = known_endpoints(in, ns + '/' + service + ':' + std::to_string(port));
-  if (known == nullptr || !known->empty())
-    backend.host = service + '.' + ns + ".svc.cluster.local";
-  else
-    backend.is_unserved = true;
-  if (known != nullptr) backend.endpoints = *known;
+  auto known = known_endpoints(in, ns + '/' + service, port);
+  backend.is_unserved = known && known->empty();
+  if (!backend.is_unserved) backend.host = service + '.' + ns + ".svc.cluster.local";
+  if (known) backend.endpoints = *std::move(known);
   return backend;
 }
 
@@ -275,7 +274,13 @@ class ServerRoutes {
     return proxy::ListenerKind::tls;
   }
 
-  static bool is_api_server(const spec::ValidProxyBackend& b) { return b.target_service == "kube-apiserver"; }
+  /// By its Service, or, where the target is an address or a Service of another name, by what clients call it.
+  static bool is_api_server(const spec::ValidProxyBackend& b) {
+    return b.target_service == "kube-apiserver" || std::ranges::any_of(b.hostnames, [&](const std::string& name) {
+             return is_kubernetes_name(name) || name.starts_with("kubernetes.") ||
+                    (b.target_port == kApiPort && (name.starts_with("api.") || name.starts_with("api-int.")));
+           });
+  }
   /// Under the names of the `kubernetes` Service alone an API server is not published.
   static bool is_published(const spec::ValidProxyBackend& b) {
     return is_api_server(b) && std::ranges::any_of(b.hostnames, [](const std::string& name) {
@@ -397,14 +402,13 @@ void add_proxy(StackConfig& out, Diagnostics& problems, const Owner& owner, prox
                          std::move(workers), declared_at(owner.origin, owner.pointer)});
 }
 
-/// Only addresses of the VLAN count: what a Machine reports of other networks could be anybody's here.
 proxy::SourceClusters workers_of(const Inputs& in, const spec::ValidInfra& infra) {
   proxy::SourceClusters workers;
   for (const spec::ValidCluster& cluster : infra.clusters) {
     const auto addresses = in.observed.namespace_workers.find(cluster.control_plane_namespace);
     if (addresses == in.observed.namespace_workers.end()) continue;
     for (const IpAddress& address : addresses->second)
-      if (address.is_v4() && infra.cidr.contains(address.v4())) workers.emplace(address, cluster.hosted_cluster);
+      if (is_worker_address(infra, address)) workers.emplace(address, cluster.hosted_cluster);
   }
   return workers;
 }

@@ -69,19 +69,28 @@ void Stack::Impl::release(const std::function<void()>& released) {
   });
 }
 
+/// What release() let go of. False after having said why it can't be had.
+bool Stack::Impl::start_released() try {
+  auto config = make_served_config(served_->checked, options.serve, surroundings_);
+  if (config.has_error()) {
+    for (const Diagnostic& d : config.error())
+      log.error("what was let go for another process can't be built again", {{"problem", d.to_string()}});
+    return false;
+  }
+  if (!dhcp) start_dhcp(std::move(config->dhcp));
+  if (!advertiser) start_advertiser(std::move(config->advertisements));
+  start_http();
+  return true;
+} catch (const std::exception& e) {
+  log.error("what was let go for another process can't be had yet", {{"reason", runtime::error_text(e)}});
+  return false;
+}
+
 /// A process that dies closes one descriptor after the other, so what it had may not be free at once.
 void Stack::Impl::take_back() {
   next_take_back_.reset();
   if (state != State::running) return;
-  try {
-    if (is_released_) {
-      StackConfig config = make_served_config(served_->checked, options.serve, surroundings_).value();
-      if (!dhcp) start_dhcp(std::move(config.dhcp));
-      if (!advertiser) start_advertiser(std::move(config.advertisements));
-      start_http();
-    }
-  } catch (const std::exception& e) {
-    log.error("what was let go for another process can't be had yet", {{"reason", runtime::error_text(e)}});
+  if (is_released_ && !start_released()) {
     next_take_back_ = timers.after(kTakeBackEvery, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->take_back();
     });

@@ -31,7 +31,7 @@ Stack::Impl::Impl(boost::asio::io_context& context, StackOptions o)
 void Stack::Impl::start() {
   if (state != State::idle) throw std::logic_error("hcpnet::Stack is started once");
   const LoadRequest request = load_request();
-  served_ = load_set(request).value();
+  served_ = load_set(request).set.value();
   StackConfig config = std::move(served_->config);
   std::vector<std::shared_ptr<const proxy::RouteTable>> tables;
   auto takeover = connect_to_predecessor();  // outlives what is closed below: it goes on where we fail
@@ -48,6 +48,8 @@ void Stack::Impl::start() {
     if (takeover) takeover->finish();
   } catch (...) {
     close();
+    if (takeover) options.inherited->clear();  // a later try gets them anew
+    state = State::idle;
     throw;
   }
   if (options.inherited) options.inherited->clear();  // or clients would wait in a socket that nobody serves
@@ -259,13 +261,17 @@ void Stack::Impl::on_resolved(const std::string& name, const std::vector<Endpoin
     log.warning("internalProxyService has no address", {{"name", printable(name)}});
     return;
   }
-  const auto [known, is_new] = surroundings_.internal_proxies.try_emplace(name, address->address.v4());
-  if (!is_new && known->second == address->address.v4()) return;
-  known->second = address->address.v4();
-  ++surroundings_generation_;
-  auto config = make_served_config(served_->checked, options.serve, surroundings_);
+  const auto known = surroundings_.internal_proxies.find(name);
+  if (known != surroundings_.internal_proxies.end() && known->second == address->address.v4()) return;
+  Surroundings with_it = surroundings_;
+  with_it.internal_proxies.insert_or_assign(name, address->address.v4());
+  auto config = make_served_config(served_->checked, options.serve, with_it);
   auto next = config ? prepare(std::move(*config)) : Result<Prepared, Diagnostics>(config.error());
-  if (next) return commit(std::move(*next));
+  if (next) {
+    surroundings_ = std::move(with_it);  // only what can be served: everything later is built from it
+    ++surroundings_generation_;
+    return commit(std::move(*next));
+  }
   for (const Diagnostic& d : next.error())
     log.error("internalProxyService has an address that can't be served", {{"problem", d.to_string()}});
 }
@@ -278,14 +284,15 @@ Result<void, Diagnostics> Stack::Impl::set_endpoints(spec::EndpointMap endpoints
   if (*checked == surroundings_.endpoints) return {};
   Surroundings next = surroundings_;
   next.endpoints = std::move(*checked);
-  // Only routes depend on them, and these have been built of the same set before. Unless it runs, start() takes them,
-  // or nobody does any more.
-  const StackConfig config =
-      state == State::running ? make_served_config(served_->checked, options.serve, next).value() : StackConfig{};
+  // Unless it runs, start() takes them, or nobody does any more.
+  auto config = state == State::running ? make_served_config(served_->checked, options.serve, next)
+                                        : Result<StackConfig, Diagnostics>(StackConfig{});
+  if (config.has_error()) return config.error();
   surroundings_ = std::move(next);
   ++surroundings_generation_;
   if (state != State::running) return {};
-  for (std::size_t i = 0; i < proxies.size(); ++i) proxies[i].engine->replace(config.proxies[i].table);
+  // Only routes depend on them.
+  for (std::size_t i = 0; i < proxies.size(); ++i) proxies[i].engine->replace(config->proxies[i].table);
   return {};
 }
 
@@ -334,6 +341,14 @@ void Stack::Impl::watch() {
       },
       log);
   watcher_->start();
+  watch_records({});
+}
+
+/// Those that are served, and those that a reload was to serve instead.
+void Stack::Impl::watch_records(std::vector<std::string> paths) {
+  if (!watcher_) return;
+  for (const RecordStamp& record : served_->records) paths.push_back(record.path);
+  watcher_->also_watch(std::move(paths));
 }
 
 void Stack::Impl::notify(const StackEvent& event) const {
@@ -404,7 +419,10 @@ void Stack::Impl::close() {
   admin_.reset();
   admin_tcp_.reset();
   observe_.reset();
+  admin_tcp_bound_.reset();
+  observe_bound_.reset();
   lease_feed.reset();
+  lease_clusters_.clear();
   proxies.clear();
   dns.clear();
   dhcp.reset();

@@ -106,6 +106,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   State state = State::idle;
   Diagnostics warnings;
   std::uint64_t reloads = 0, reloads_refused = 0;
+  std::map<std::string, std::uint64_t> reload_errors;
   bool is_draining = false;
   std::optional<StackReload> last_reload;
   bool do_files_differ = false;  ///< from what is served, since a reload was refused
@@ -124,9 +125,9 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
     std::uint64_t files, surroundings;
   };
   [[nodiscard]] Generations generations() const { return {load_generation_, surroundings_generation_}; }
-  void on_loaded(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded, Generations generations);
+  void on_loaded(LoadOutcome loaded, Generations generations);
   void refuse_waiting();
-  Result<void, Diagnostics> apply(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded);
+  Result<void, Diagnostics> apply(LoadOutcome loaded);
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
   [[nodiscard]] Diagnostics open_new_listeners(const StackConfig& next);
   void bind_servers(const StackConfig& config);
@@ -141,6 +142,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void adopt(StackConfig& config);
   void start_http();
   void watch();
+  void watch_records(std::vector<std::string> paths);
   void on_files_changed();
   void on_lease(const dhcp::LeaseEvent& event);
   void on_lease(const dhcp6::LeaseEvent& event);
@@ -166,6 +168,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void open_handover();
   [[nodiscard]] std::vector<ListeningSocket> sockets() const;
   void release(const std::function<void()>& released);
+  bool start_released();
   void take_back();
   void hand_over();
   [[nodiscard]] bool is_being_handed_over() const { return handover_ && handover_->is_busy(); }

@@ -6,6 +6,16 @@
 #include "stack/stack_impl.hpp"
 
 namespace hcpnet {
+namespace {
+
+/// Where a problem is and of which kind. What it says may quote a file, and health pages are for everybody.
+std::string place_and_code(const Diagnostic& problem) {
+  std::string text = printable(problem.file);
+  if (problem.line > 0) text += ':' + std::to_string(problem.line);
+  return text + (text.empty() ? "[" : " [") + problem.code + ']';
+}
+
+}  // namespace
 
 std::vector<std::string> Stack::Impl::service_troubles() const {
   std::vector<std::string> troubles;
@@ -23,7 +33,7 @@ std::vector<std::string> Stack::Impl::troubles() const {
   const Diagnostics& why = last_reload->diagnostics;
   const auto error = std::ranges::find(why, Severity::error, &Diagnostic::severity);
   troubles.push_back("the files are not what is served: a reload was refused, " +
-                     (error == why.end() ? std::string() : error->to_string()));
+                     (error == why.end() ? std::string() : place_and_code(*error)));
   return troubles;
 }
 
@@ -66,6 +76,7 @@ StackStats Stack::Impl::stats() const {
   for (const NamedProxy& p : proxies) all.proxies.emplace(p.owner, p.engine->stats());
   all.reloads = reloads;
   all.reloads_refused = reloads_refused;
+  all.reload_errors = reload_errors;
   return all;
 }
 

@@ -54,10 +54,8 @@ std::set<std::string> dns_listeners(const dns::Config& config) {
   return keys_of(config.listeners, [](const Endpoint& e) { return e.to_string(); });
 }
 
-Result<std::shared_ptr<LoadedSet>, Diagnostics> try_load(const LoadRequest& request) try {
-  return load_set(request);
-} catch (const std::exception& e) {
-  return alone(server_refused("reload", e));
+LoadOutcome try_load(const LoadRequest& request) try { return load_set(request); } catch (const std::exception& e) {
+  return {alone(server_refused("reload", e)), {}};
 }
 
 }  // namespace
@@ -99,7 +97,7 @@ void Stack::Impl::on_files_changed() {
 void Stack::Impl::start_load() {
   Reload now = std::exchange(next_reload_, {});
   LoadRequest request = load_request();
-  if (!now.is_asked_for) request.served = served_->files;
+  if (!now.is_asked_for) request.served = served_;
   if (watcher_) watcher_->rearm();
   if (!loader_) loader_.emplace(1);
   is_loading_ = true;
@@ -116,7 +114,7 @@ void Stack::Impl::start_load() {
       });
 }
 
-void Stack::Impl::on_loaded(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded, Generations generations) {
+void Stack::Impl::on_loaded(LoadOutcome loaded, Generations generations) {
   is_loading_ = false;
   if (state != State::running) {
     refuse_waiting();
@@ -128,12 +126,13 @@ void Stack::Impl::on_loaded(Result<std::shared_ptr<LoadedSet>, Diagnostics> load
     return start_load();
   }
   // Not read again: endpoints may change faster than files can be read.
-  if (generations.surroundings != surroundings_generation_ && loaded && !(*loaded)->is_served) {
-    auto config = make_served_config((*loaded)->checked, options.serve, surroundings_);
+  if (generations.surroundings != surroundings_generation_ && loaded.set && !(*loaded.set)->is_served) {
+    LoadedSet& next = **loaded.set;
+    auto config = make_served_config(next.checked, options.serve, surroundings_);
     if (config)
-      (*loaded)->config = std::move(*config);
+      next.config = std::move(*config);
     else
-      loaded = config.error();
+      loaded.set = config.error();
   }
   const auto result = is_being_handed_over() ? refuse_reload(being_handed_over()) : apply(std::move(loaded));
   for (const Reloaded& done : std::exchange(current_reload_.waiting, {})) done(result);
@@ -147,9 +146,10 @@ void Stack::Impl::refuse_waiting() {
 }
 
 /// Nothing changes before everything that can fail has been done.
-Result<void, Diagnostics> Stack::Impl::apply(Result<std::shared_ptr<LoadedSet>, Diagnostics> loaded) {
-  if (loaded.has_error()) return refuse_reload(loaded.error());
-  const std::shared_ptr<LoadedSet> next = *loaded;
+Result<void, Diagnostics> Stack::Impl::apply(LoadOutcome loaded) {
+  watch_records(loaded.record_files);
+  if (loaded.set.has_error()) return refuse_reload(loaded.set.error());
+  const std::shared_ptr<LoadedSet> next = *loaded.set;
   if (next->is_served) {
     end_difference();
     return {};
@@ -172,8 +172,10 @@ Result<void, Diagnostics> Stack::Impl::refuse_reload(Diagnostics why) {
   ++reloads_refused;
   last_reload = {options.clock->system_now(), false, why};
   do_files_differ = true;
-  for (const Diagnostic& d : why)
+  for (const Diagnostic& d : why) {
+    if (d.severity == Severity::error) ++reload_errors[d.code];
     log.error("reload refused, the old configuration stays", {{"problem", d.to_string()}});
+  }
   notify({StackEvent::Kind::reload_refused, {}, why});
   return why;
 }

@@ -7,6 +7,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <hcpnet/stack/files.hpp>
 #include <set>
@@ -76,15 +77,19 @@ FileWatcher::FileWatcher(boost::asio::any_io_executor executor, runtime::TimerQu
     if (watch < 0) throw boost::system::system_error(errno, boost::system::system_category(), "watching " + folder);
     folders_.push_back({folder, watch, false});
   }
-  follow_links();
+  follow_paths();
 }
 
-/// A folder that a link leads to is watched for as long as it does.
-bool FileWatcher::follow_links() {
+/// A folder that a link, or a file of also_watch(), leads to is watched for as long as it does.
+bool FileWatcher::follow_paths() {
   std::set<std::string> wanted;
   for (const std::string& path : paths_) add_link_folders(path, wanted);
+  for (const std::string& path : also_) {
+    wanted.insert(parent_of(path));
+    add_link_folders(path, wanted);
+  }
   for (auto folder = folders_.begin(); folder != folders_.end();) {
-    if (wanted.erase(folder->path) > 0 || !folder->is_of_link) {
+    if (wanted.erase(folder->path) > 0 || !folder->is_optional) {
       ++folder;
       continue;
     }
@@ -92,14 +97,25 @@ bool FileWatcher::follow_links() {
     folder = folders_.erase(folder);
     forget(watch);
   }
-  for (const std::string& folder : wanted)
-    folders_.push_back({folder, watch_folder(inotify_.native_handle(), folder), true});
+  for (const std::string& folder : wanted) {
+    const int watch = watch_folder(inotify_.native_handle(), folder);
+    const int error = watch < 0 ? errno : 0;
+    if (error != 0 && error != ENOENT && error != ENOTDIR)
+      log_.warning("folder can't be watched", {{"folder", folder}, {"reason", std::strerror(error)}});
+    folders_.push_back({folder, watch, true});
+  }
   return !wanted.empty();
 }
 
 void FileWatcher::start() {
   read();
   recheck();
+}
+
+void FileWatcher::also_watch(std::vector<std::string> paths) {
+  also_ = std::move(paths);
+  // What was read before its folder was watched may have changed in between.
+  if (follow_paths()) settle();
 }
 
 void FileWatcher::stop() {
@@ -109,13 +125,13 @@ void FileWatcher::stop() {
 }
 
 bool FileWatcher::rearm() {
-  bool is_other = follow_links();
+  bool is_other = follow_paths();
   for (Folder& folder : folders_) {
     const int watch = watch_folder(inotify_.native_handle(), folder.path);
     if (watch == folder.watch) continue;
     is_other = true;
     forget(std::exchange(folder.watch, watch));
-    if (folder.is_of_link) continue;  // a ConfigMap has another one with each change
+    if (folder.is_optional) continue;  // a ConfigMap has another one with each change
     if (watch < 0)
       log_.warning("folder is gone: waiting for it to come back", {{"folder", folder.path}});
     else

@@ -33,21 +33,23 @@ class FileWatcher : public std::enable_shared_from_this<FileWatcher> {
               std::function<void()> changed, Logger log);
   void start();
   void stop();
+  /// Files beside those of the constructor, until the next call. What their folders lack may come: that is no error.
+  void also_watch(std::vector<std::string> paths);
   /// Sees to it that what stands at each path is watched. True when something else stands there than before.
   bool rearm();
 
  private:
   struct Folder {
     std::string path;
-    int watch = -1;  ///< inotify's number for it; -1: there is no folder
-    bool is_of_link = false;
+    int watch = -1;            ///< inotify's number for it; -1: there is no folder
+    bool is_optional = false;  ///< of a link, or of also_watch(): let go when nothing leads there any more
   };
 
   void read();
   void settle();
   void recheck();
   /// True when there is a new one.
-  bool follow_links();
+  bool follow_paths();
   /// Lets inotify's number go unless another path leads to the same folder.
   void forget(int watch);
 
@@ -56,6 +58,7 @@ class FileWatcher : public std::enable_shared_from_this<FileWatcher> {
   std::function<void()> changed_;
   Logger log_;
   std::vector<std::string> paths_;
+  std::vector<std::string> also_;
   std::vector<Folder> folders_;
   std::array<char, 4096> events_;
   std::optional<runtime::TimerQueue::Time> burst_began_;

@@ -88,7 +88,7 @@ Result<ClientHello> ClientHelloReader::finish(ByteView received) const {
     writer.bytes(message);
     message = writer.written();
   }
-  if (message.size() < head_.size()) return Errc::malformed;  // other bytes than before
+  if (message.size() != message_bytes()) return Errc::malformed;  // other bytes than before
   Result<ClientHello> hello = parse_client_hello_body(message.subspan(head_.size()), limits_);
   if (hello) hello->consumed_bytes = record_ + kRecordHeadBytes + rest;
   return hello;

@@ -313,3 +313,45 @@ def test_only_we_refuse_a_namespace_that_is_too_long(hcpnet: Hcpnet, api: ApiSer
 @pytest.mark.parametrize("case", SERVER_REFUSES)
 def test_only_the_server_refuses_a_hosted_cluster(hcpnet: Hcpnet, api: ApiServer, case: str) -> None:
     assert refusals(hcpnet, api, SERVER_REFUSES[case]) == (False, True)
+
+
+POLICY = """---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: files, namespace: hcp}
+spec: {targetRef: {kind: Infra, name: vlan7}, zoneFiles: [{path: corp.zone, zone: corp.example.org}]}
+"""
+SOA = "$TTL 9\n@ SOA ns h 1 2 3 4 5\n"
+
+
+def padding(size: int) -> str:
+    """Records that are written as so many bytes."""
+    least = len('p0000.corp.example.org. 9 IN TXT ""\n')
+    count = size // (least + 200) + 1
+    share, more = divmod(size - count * least, count)
+    return "".join(f'p{i:04} TXT "{"a" * (share + (i < more))}"\n' for i in range(count))
+
+
+def test_a_config_map_may_be_as_large_as_the_server_allows(hcpnet: Hcpnet, api: ApiServer, tmp_path: Path) -> None:
+    (tmp_path / "set.yaml").write_text(VLAN.read_text() + POLICY)
+    zone = tmp_path / "corp.zone"
+
+    def made(size: int) -> tuple[str, dict[str, Any]]:
+        zone.write_text(SOA + (padding(size) if size else ""))
+        done = hcpnet("render", str(tmp_path / "set.yaml"))
+        maps = [o for o in yaml.safe_load_all(done.stdout) if o["kind"] == "ConfigMap"]
+        return done.stderr, maps[0] if maps else {}
+
+    limit = 1024 * 1024
+    _, small = made(0)
+    room = limit - sum(len(text.encode()) for text in small["data"].values())
+    _, largest = made(room)
+    assert sum(len(text.encode()) for text in largest["data"].values()) == limit
+    applied(api, [largest], "--dry-run=server")
+    problems, nothing = made(room + 1)
+    assert "[config-too-large]" in problems
+    assert not nothing
+    largest["data"]["observed.yaml"] += "\n"
+    refused = api.apply(yaml.safe_dump_all([largest]), "--dry-run=server")
+    assert refused.returncode != 0
+    assert f"{limit} bytes" in refused.stderr, refused.stderr

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hcpnet_command import NETWORK, Hcpnet
+from hcpnet_command import NETWORK, Hcpnet, wait_until
 
 
 def test_zone_prints_every_record_of_each_view(hcpnet: Hcpnet) -> None:
@@ -102,6 +104,15 @@ def test_render_writes_files_and_leaves_what_did_not_change(hcpnet: Hcpnet, targ
     assert {p: p.stat().st_mtime_ns for p in out.rglob("*") if p.is_file()} == times
 
 
+@pytest.mark.parametrize("target", ["zonefile", "hosts", "coredns", "bind", "unbound", "dnsmasq"])
+def test_render_has_the_targets_of_name_servers_too(hcpnet: Hcpnet, target: str) -> None:
+    words = ("render", "--target", target, "--any-address", "--file-prefix", "/etc/x/", str(hcpnet.network))
+    one, other = hcpnet(*words), hcpnet("dns", *words)
+    assert one.returncode == 0, one.stderr
+    assert one.stdout == other.stdout != ""
+    assert one.stderr == other.stderr
+
+
 def test_render_bumps_the_serial_of_a_changed_zone_alone(hcpnet: Hcpnet) -> None:
     out = hcpnet.folder / "out"
     command = ("dns", "render", "--target", "zonefile", "--output-dir", str(out), str(hcpnet.network))
@@ -133,6 +144,34 @@ def test_render_writes_nothing_in_part(hcpnet: Hcpnet) -> None:
     assert not out.exists()
 
 
+@pytest.mark.parametrize("command", [("dns", "render", "--target", "bind"), ("render",), ("render", "-o", "kustomize")])
+def test_a_file_is_no_folder_to_render_into(hcpnet: Hcpnet, command: tuple[str, ...]) -> None:
+    out = hcpnet.folder / "out"
+    out.write_text("mine")
+    for path in (out, out / "below"):
+        done = hcpnet(*command, "--output-dir", str(path), str(hcpnet.network))
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1] == f"hcpnet: --output-dir: {out} is a file, and a folder is needed here"
+    assert out.read_text() == "mine"
+
+
+def test_what_stands_in_the_way_of_a_rendered_file_is_named(hcpnet: Hcpnet) -> None:
+    out = hcpnet.folder / "out"
+    out.mkdir()
+    command = ("dns", "render", "--target", "zonefile", "--output-dir", str(out), str(hcpnet.network))
+    (out / "vlan").write_text("mine")
+    done = hcpnet(*command)
+    assert done.returncode == 1
+    assert f"hcpnet: --output-dir: {out}/vlan is a file, and a folder is needed here\n" in done.stderr
+    (out / "vlan").unlink()
+    zone = out / "vlan" / "blue.example.com.zone"
+    zone.mkdir(parents=True)
+    done = hcpnet(*command)
+    assert done.returncode == 1
+    assert f"hcpnet: --output-dir: {zone} is a folder, and a file is needed here\n" in done.stderr
+    assert contents(out) == {}, "nothing is written in part"
+
+
 def test_files_may_follow_options(hcpnet: Hcpnet) -> None:
     endpoints = hcpnet.folder / "endpoints.yaml"
     endpoints.write_text('"clusters-blue/oauth-openshift:6443": ["198.51.100.22:6443"]\n')
@@ -140,3 +179,87 @@ def test_files_may_follow_options(hcpnet: Hcpnet) -> None:
         "dns", "query", "api.blue.example.com", "--endpoints", str(endpoints), "-o", "json", str(hcpnet.network)
     )
     assert done.returncode == 0, done.stderr
+
+
+POLICY = """\
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: files, namespace: hcp}
+spec:
+  targetRef: {kind: Infra, name: vlan}
+  zoneFiles: [{path: zones/corp.zone, zone: corp.example.org}]
+  hostsFiles: [{path: zones/hosts}, {path: zones/hosts, view: pod}]
+"""
+ZONE = "$TTL 60\n@ IN SOA ns hostmaster 7 3600 600 86400 30\n  IN NS ns\nns IN A 127.83.0.53\nwww IN A 127.83.0.80\n"
+
+
+def write_records(hcpnet: Hcpnet, zone: str = ZONE, hosts: str = "127.83.0.31 node.blue.example.com\n") -> Path:
+    """A set with files of records beside it; each file is replaced whole."""
+    folder = hcpnet.folder / "zones"
+    folder.mkdir(exist_ok=True)
+    for name, text in (("corp.zone", zone), ("hosts", hosts)):
+        (folder / "new").write_text(text)
+        (folder / "new").rename(folder / name)
+    if hcpnet.network.read_text() != NETWORK + POLICY:
+        hcpnet.network.write_text(NETWORK + POLICY)
+    return folder
+
+
+def dig(server: tuple[str, int], name: str, source: str = "127.83.0.200") -> str:
+    words = ["dig", f"@{server[0]}", "-p", str(server[1]), "-b", source, "+short", "+tries=1", name, "A"]
+    return subprocess.run(words, capture_output=True, text=True, timeout=60).stdout.strip()
+
+
+def test_records_of_files_are_served_and_followed(hcpnet: Hcpnet) -> None:
+    write_records(hcpnet)
+    hcpnet.up()
+    server = hcpnet.bound("dns", 53)
+    assert dig(server, "www.corp.example.org") == "127.83.0.80"
+    assert dig(server, "node.blue.example.com") == "127.83.0.31"
+    assert dig(server, "api.blue.example.com") == "127.83.0.4"
+    assert dig(server, "node.blue.example.com", "127.0.0.1") == "127.83.0.31", "the hosts file is for both views"
+
+    write_records(hcpnet, ZONE.replace("0.80", "0.81"))
+    wait_until(lambda: dig(server, "www.corp.example.org") == "127.83.0.81")
+    write_records(hcpnet, ZONE + "x IN A nonsense\n", "")
+    wait_until(lambda: hcpnet.ask("status")["troubles"])
+    assert dig(server, "www.corp.example.org") == "127.83.0.81"
+    assert dig(server, "node.blue.example.com") == "127.83.0.31", "nothing of a refused reload is served"
+    write_records(hcpnet, ZONE.replace("0.80", "0.82"))
+    wait_until(lambda: dig(server, "www.corp.example.org") == "127.83.0.82")
+
+
+def test_records_of_files_are_seen_by_every_command(hcpnet: Hcpnet) -> None:
+    write_records(hcpnet)
+    network = str(hcpnet.network)
+    assert hcpnet("check", network).returncode == 0
+    assert "www.corp.example.org. 60 IN A 127.83.0.80\n" in hcpnet("dns", "zone", network).stdout
+    explained = hcpnet("dns", "explain", "www.corp.example.org", "--from", "127.83.0.9", network).stdout
+    assert "exact, zone corp.example.org., by www.corp.example.org.\n" in explained
+    for target in ("zonefile", "coredns", "bind"):
+        folder = hcpnet.folder / target
+        rendered = hcpnet("dns", "render", "--target", target, "--output-dir", str(folder), network)
+        assert rendered.returncode == 0, rendered.stderr
+        files = "".join(file.read_text() for file in folder.rglob("*") if file.is_file())
+        assert "www" in files, target
+        assert "127.83.0.80" in files, target
+
+
+def errors(hcpnet: Hcpnet) -> list[dict[str, Any]]:
+    found = json.loads(hcpnet("check", "-o", "json", str(hcpnet.network)).stdout)["diagnostics"]
+    return [d for d in found if d["severity"] == "error"]
+
+
+def test_problems_of_files_of_records_have_their_own_lines(hcpnet: Hcpnet) -> None:
+    folder = write_records(hcpnet, ZONE + "x IN A nonsense\n", "127.83.0 a\n")
+    found = [(d["file"], d["line"], d["column"], d["code"]) for d in errors(hcpnet)]
+    assert found == [(f"{folder}/corp.zone", 6, 8, "zone-rdata"), (f"{folder}/hosts", 1, 1, "hosts-address")]
+    write_records(hcpnet, hosts="127.83.0.31 node\n127.83.0.5 api.blue.example.com\n")
+    (clash, other) = errors(hcpnet)
+    assert (clash["file"], clash["line"], clash["code"]) == (f"{folder}/hosts", 2, "record-clash")
+    assert clash["message"] == "hcp/vlan: api.blue.example.com. A is published already by hcp/vlan (view vlan)"
+    assert other["message"].endswith("(view pod)")
+    (folder / "hosts").unlink()
+    (gone,) = errors(hcpnet)
+    assert (gone["file"], gone["line"], gone["path"]) == (str(hcpnet.network), 17, "/spec/hostsFiles/0/path")

@@ -175,7 +175,15 @@ def test_an_empty_state_directory_is_wrong_use(hcpnet: Hcpnet) -> None:
 
 
 def test_an_unknown_command_is_named(hcpnet: Hcpnet) -> None:
-    assert "nonsense" in hcpnet("nonsense").stderr
+    for words in (["nonsense"], ["nonsense", "network.yaml"]):
+        assert hcpnet(*words).stderr.startswith("There is no command nonsense\n")
+
+
+@pytest.mark.parametrize("command", ["lint", "diagnose"])
+def test_a_planned_command_is_told_as_such(hcpnet: Hcpnet, command: str) -> None:
+    done = hcpnet(command, str(hcpnet.network))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{command} is planned")
 
 
 def test_version(hcpnet: Hcpnet) -> None:

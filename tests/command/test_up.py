@@ -183,6 +183,18 @@ def test_serves_only_its_part(hcpnet: Hcpnet, only: list[str], served: set[str])
     assert {x["service"] for x in hcpnet.ask("status")["listeners"]} - {"admin"} == served
 
 
+def test_a_set_that_serves_nothing_does_not_start(hcpnet: Hcpnet) -> None:
+    words = ("up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *PORT_MAPS)
+    hcpnet.network.write_text(NETWORK.partition("  infraComponents")[0])
+    done = hcpnet(*words)
+    assert done.returncode == 1
+    assert "the set has no DHCP, no DNS, no proxy (" in done.stderr
+    hcpnet.network.write_text("".join(line for line in NETWORK.splitlines(keepends=True) if "dhcp:" not in line))
+    done = hcpnet(*words, "--only", "dhcp")
+    assert done.returncode == 1
+    assert "the set has no DHCP (" in done.stderr
+
+
 def test_an_edit_that_a_server_refuses_ends_nothing(hcpnet: Hcpnet) -> None:
     """Each of these is right for `hcpnet check`."""
     process = hcpnet.up()

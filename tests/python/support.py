@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import hcpnet
+import pytest
 
 SPEC = """
 apiVersion: hostedcluster.densityops.com/v1alpha1
@@ -28,6 +29,25 @@ spec:
     dns: {{serverIP: 127.81.1.3, baseDomain: example.com, clusterName: {cluster}}}
     proxy: {{serverIP: 127.81.1.4, controlPlaneNamespace: ns, internalProxyService: 198.51.100.1}}
 """
+POLICY = """
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: files, namespace: hcp}
+spec:
+  targetRef: {kind: Infra, name: vlan}
+  zoneFiles: [{path: zones/corp, zone: corp.example.org}]
+"""
+WITH_FILES = {"dir/set.yaml": SPEC.format(cluster="blue") + POLICY}
+RECORD_FILES = {"dir/zones/corp": "$TTL 9\n@ SOA ns h 1 2 3 4 5\nx A 192.0.2.1\n"}
+
+
+def errors_of(error: pytest.ExceptionInfo[hcpnet.SpecError]) -> list[tuple[str, int | None, str]]:
+    """File, line and code of each; warnings are told beside them."""
+    found = error.value.diagnostics
+    return [(d.file, d.line, d.code) for d in found if d.severity is hcpnet.Severity.error]
+
+
 CLIENT = "127.81.1.200"  # in the VLAN, outside every pool
 TIMEOUT = 10.0  # seconds; passed only when something is broken
 

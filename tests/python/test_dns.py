@@ -6,6 +6,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address
 import hcpnet
 import pytest
 from hcpnet.dns import explain, next_serial, parse_hosts_file, parse_zone_file, query, render, render_zone_file, zones
+from support import errors_of
 
 NETWORK = {
     "network.yaml": """
@@ -50,6 +51,30 @@ def test_zones_of_a_set() -> None:
     shown = {(z.server, z.view, z.zone.apex) for z in zones(NETWORK)}
     assert ("clusters/vlan", "vlan", "blue.example.com.") in shown
     assert ("clusters/vlan", "pod", "blue.example.com.") in shown
+
+
+def test_records_in_files_are_part_of_a_set() -> None:
+    policy = """
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DNSPolicy
+metadata: {name: p, namespace: clusters}
+spec:
+  targetRef: {kind: Infra, name: vlan}
+  zoneFiles: [{path: zones/a, zone: a.test}]
+"""
+    texts = {"dir/network.yaml": NETWORK["network.yaml"] + policy}
+    records = {"dir/zones/a": ZONE}
+    assert "a.test." in {z.zone.apex for z in zones(texts, record_files=records)}
+    (answer,) = query(texts, "x.a.test", "192.0.2.9", "TXT", record_files=records)
+    assert answer.answers == ['x.a.test. 30 IN TXT "a;b"']
+    (found,) = explain(texts, "x.a.test", "192.0.2.9", "TXT", record_files=records)
+    assert found.steps[0].rule == "exact"
+    (files,) = render(texts, "zonefile", record_files=records).values()
+    assert 'x.a.test. 30 IN TXT "a;b"\n' in files["vlan/a.test.zone"]
+    with pytest.raises(hcpnet.SpecError) as error:
+        zones(texts)
+    assert [code for _, _, code in errors_of(error)] == ["unreadable-file"]
 
 
 def test_an_apex_with_an_address_is_rendered_the_same_again() -> None:

@@ -2,7 +2,7 @@
 """hcpnet.manifest."""
 
 import pytest
-from hcpnet import SpecError
+from hcpnet import Severity, SpecError
 from hcpnet.manifest import (
     PublishedName,
     cut_name,
@@ -10,7 +10,7 @@ from hcpnet.manifest import (
     make_publishing_strategies,
     render,
 )
-from support import SPEC
+from support import RECORD_FILES, SPEC, WITH_FILES, errors_of
 
 TEXTS = {"set.yaml": SPEC.format(cluster="blue")}
 
@@ -23,6 +23,26 @@ def test_renders_objects(deployment: str) -> None:
     assert kinds.count("Deployment") == (1 if deployment == "one" else 3)
     assert kinds.count("NetworkAttachmentDefinition") == 1
     assert render(TEXTS, deployment=deployment, link="macvlan:eth1") == objects
+
+
+def test_records_in_files_are_part_of_the_objects() -> None:
+    maps = [o["data"] for o in render(WITH_FILES, record_files=RECORD_FILES) if o["kind"] == "ConfigMap"]
+    zones = [text for data in maps for key, text in data.items() if key.endswith(".zone")]
+    assert ["x.corp.example.org. 9 IN A 192.0.2.1" in text for text in zones] == [True]
+    guess = {name: text.replace("Namespace: ns,", "Namespace: hcp-blue,") for name, text in WITH_FILES.items()}
+    (made,) = make_publishing_strategies(guess, record_files=RECORD_FILES).hosted_clusters
+    assert made["kind"] == "HostedCluster"
+    with pytest.raises(SpecError) as error:
+        render(WITH_FILES)
+    assert [code for _, _, code in errors_of(error)] == ["unreadable-file"]
+
+
+def test_what_no_api_server_takes_is_refused() -> None:
+    lines = "".join(f'x{n} TXT "{"a" * 200}"\n' for n in range(6000))
+    with pytest.raises(SpecError) as error:
+        render(WITH_FILES, deployment="split", record_files={name: text + lines for name, text in RECORD_FILES.items()})
+    ((code, path),) = [(d.code, d.path) for d in error.value.diagnostics if d.severity is Severity.error]
+    assert (code, path) == ("config-too-large", "/spec/zoneFiles/0/path")
 
 
 def test_leaves_kinds_out() -> None:
@@ -92,6 +112,9 @@ def test_published_names() -> None:
     assert target is not None
     assert (target.namespace, target.service, target.port) == ("clusters-blue", "kube-apiserver", 6443)
     assert [w.code for w in made.warnings] == ["by-address"]
+    texts = {"hc.yaml": HOSTED, **WITH_FILES}
+    with_files = make_published_names(texts, observed={"o.yaml": INGRESS}, record_files=RECORD_FILES)
+    assert [c.hosted_cluster for c in with_files.clusters] == ["clusters/blue"]
 
 
 def test_published_names_that_cannot_be_known() -> None:

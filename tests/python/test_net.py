@@ -26,6 +26,11 @@ def test_refuses_what_is_no_address(text: str) -> None:
         Endpoint(text, 53)
 
 
+def test_half_a_character_is_no_address() -> None:
+    with pytest.raises(ValueError, match="surrogates"):
+        Endpoint("\udc80", 53)
+
+
 def test_refuses_ports_out_of_range_and_other_types() -> None:
     with pytest.raises(TypeError):
         Endpoint("192.0.2.1", 65536)

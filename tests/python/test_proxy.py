@@ -4,7 +4,7 @@
 import pytest
 from hcpnet import Endpoint, SpecError
 from hcpnet.proxy import Backend, Listener, ListenerKind, Protocol, Route, RouteTable, render, route_tables
-from support import SPEC
+from support import RECORD_FILES, SPEC, WITH_FILES
 
 TEXTS = {"set.yaml": SPEC.format(cluster="blue")}
 
@@ -16,6 +16,14 @@ def test_renders_for_other_programs() -> None:
     assert "map_str(/etc/haproxy/maps/443-exact.map)" in haproxy["haproxy.cfg"]
     (envoy,) = render(TEXTS, "envoy").values()
     assert set(envoy) == {"envoy.yaml", "lds.yaml", "cds.yaml"}
+
+
+def test_a_set_may_name_files_of_records() -> None:
+    assert list(render(WITH_FILES, "envoy", record_files=RECORD_FILES)) == ["hcp/vlan"]
+    assert list(route_tables(WITH_FILES, record_files=RECORD_FILES)) == ["hcp/vlan"]
+    for missing in (lambda: render(WITH_FILES, "envoy"), lambda: route_tables(WITH_FILES)):
+        with pytest.raises(SpecError, match="was not given beside the specs"):
+            missing()
 
 
 def test_takes_endpoints() -> None:

@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv4Network
 import hcpnet
 import pytest
 from hcpnet.spec import check
-from support import SPEC, Vlan
+from support import RECORD_FILES, SPEC, WITH_FILES, Vlan, errors_of
 
 
 def test_shows_a_set_as_it_will_be_served() -> None:
@@ -27,6 +27,25 @@ def test_shows_a_set_as_it_will_be_served() -> None:
     assert infra.proxy is not None
     assert infra.proxy.internal_proxy_service == "198.51.100.1"
     assert (valid.dhcp_servers, valid.dns_servers, valid.proxy_servers) == ([], [], [])
+
+
+def test_names_and_texts_are_text() -> None:
+    for texts in ({"a": 1}, {1: "a"}, {"a": b"a"}, {"a": None}):
+        with pytest.raises(TypeError, match="are str, not"):
+            check(texts)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="are str, not"):
+            hcpnet.Stack(texts=texts)  # type: ignore[arg-type]
+    for torn in ({"a.yaml": "\udc80"}, {"\udc80": "a"}):
+        with pytest.raises(ValueError, match="surrogates"):
+            check(torn)
+
+
+def test_takes_the_files_of_records_that_a_set_names() -> None:
+    assert [infra.metadata.key for infra in check(WITH_FILES, record_files=RECORD_FILES).infras] == ["hcp/vlan"]
+    wrong = {name: text + "y A nonsense\n" for name, text in RECORD_FILES.items()}
+    with pytest.raises(hcpnet.SpecError) as error:
+        check(WITH_FILES, record_files=wrong)
+    assert errors_of(error) == [("dir/zones/corp", 4, "zone-rdata")]
 
 
 def test_checks_files_as_the_command_does(vlan: Vlan) -> None:

@@ -193,7 +193,7 @@ def test_reload_serves_the_new_file_and_refuses_a_wrong_one(vlan: Vlan) -> None:
         assert error.value.diagnostics
         assert ask(bound(stack, "dns", 53), "api.green.example.com") == (0, ["127.81.1.4"])
         stats = stack.stats()
-    assert (stats.reloads, stats.reloads_refused) == (1, 1)
+    assert (stats.reloads, stats.reloads_refused, stats.reload_errors) == (1, 1, {"yaml-syntax": 1})
     assert kinds == [hcpnet.StackEvent.Kind.reloaded, hcpnet.StackEvent.Kind.reload_refused]
 
 
@@ -225,13 +225,22 @@ def test_a_taken_port_is_an_os_error_that_names_it(vlan: Vlan) -> None:
         with pytest.raises(OSError, match=r"127\.81\.1\.4") as error:
             stack.start()
         assert error.value.errno == errno.EADDRINUSE
+        assert str(error.value).endswith(": Address already in use"), "and nothing about our source"
         assert not stack.is_running
+    with stack:
+        assert stack.is_running
 
 
 def test_a_wrong_set_does_not_start(vlan: Vlan) -> None:
     vlan.file.write_text("kind: Infra\n")
     with pytest.raises(hcpnet.SpecError), hcpnet.Stack(**vlan.options()):
         pass
+
+
+def test_a_set_that_serves_nothing_does_not_start() -> None:
+    with pytest.raises(hcpnet.SpecError) as error, hcpnet.Stack():
+        pass
+    assert [d.code for d in error.value.diagnostics] == ["nothing-to-serve"]
 
 
 def test_observes_on_request(vlan: Vlan) -> None:

@@ -108,6 +108,7 @@ def test_bytes_that_are_no_text_survive() -> None:
     name = parse_client_hello(spoilt).server_name
     assert name is not None
     assert name.encode(errors="surrogateescape") == b"\xffpi.blue.example.com"
+    assert classify_host(name) is HostKind.unusable
 
 
 def _in_child(hello: bytes) -> str | None:

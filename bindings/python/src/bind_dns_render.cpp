@@ -24,19 +24,19 @@ namespace {
 
 using namespace dns;
 
-std::vector<DnsServerConfig> servers_of(const py::dict& texts, const py::dict& observed) {
-  const SourceFiles files{to_sources(texts), to_sources(observed), {}};
+std::vector<DnsServerConfig> servers_of(const py::dict& texts, const py::dict& observed, const py::dict& record_files) {
+  const SourceFiles files{to_sources(texts), to_sources(observed), {}, to_records(record_files)};
   const WithoutGil no_gil;
   const auto checked = check_files(files).value();
   return make_stack_config(checked.set, checked.observed, {}).value().dns;
 }
 
 py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
-                        RenderOptions options) {
+                        const py::dict& record_files, RenderOptions options) {
   const auto target = parse_render_target(target_name);
   if (!target) throw py::value_error("'" + target_name + "' is not a target");
   py::dict all;
-  for (const DnsServerConfig& server : servers_of(texts, observed)) {
+  for (const DnsServerConfig& server : servers_of(texts, observed, record_files)) {
     options.coredns.cache_ttl = server.cache_ttl;
     py::dict files;
     for (const RenderedFile& file : render(server.config, *target, options).value().files)
@@ -46,19 +46,19 @@ py::dict render_servers(const py::dict& texts, const std::string& target_name, c
   return all;
 }
 
-py::list zones_of(const py::dict& texts, const py::dict& observed) {
+py::list zones_of(const py::dict& texts, const py::dict& observed, const py::dict& record_files) {
   py::list all;
-  for (const DnsServerConfig& server : servers_of(texts, observed))
+  for (const DnsServerConfig& server : servers_of(texts, observed, record_files))
     for (const View& view : server.config.views)
       for (const auto& zone : view.zones) all.append(StackZone{server.owner, view.name, view.clients, zone});
   return all;
 }
 
 py::list explain_servers(const py::dict& texts, const std::string& name, const IpAddress& client,
-                         const std::string& type_text, const py::dict& observed) {
+                         const std::string& type_text, const py::dict& observed, const py::dict& record_files) {
   const Type type = data_type_of(type_text);
   py::list all;
-  for (const DnsServerConfig& server : servers_of(texts, observed))
+  for (const DnsServerConfig& server : servers_of(texts, observed, record_files))
     all.append(explain(server.config, name_of(name), type, client).value());
   return all;
 }
@@ -76,13 +76,14 @@ std::vector<std::string> lines_of(const std::vector<Record>& records) {
 }
 
 std::vector<Answer> query_servers(const py::dict& texts, const std::string& name, const IpAddress& client,
-                                  const std::string& type_text, const py::dict& observed) {
+                                  const std::string& type_text, const py::dict& observed,
+                                  const py::dict& record_files) {
   const Type type = type_of(type_text);
   Message query;
   query.flags = flag::kRecursionDesired;
   query.questions = {{name_of(name), type, kClassIn}};
   std::vector<Answer> all;
-  for (const DnsServerConfig& server : servers_of(texts, observed))
+  for (const DnsServerConfig& server : servers_of(texts, observed, record_files))
     all.push_back({server.owner, simulate_query(server.config, query, client).value()});
   return all;
 }
@@ -112,7 +113,8 @@ void bind_query(py::module_& m) {
           "upstreams", [](const Answer& a) { return a.reply.upstreams; },
           "list[str]: who is asked for the name, or for what an alias in `answers` points to.");
   m.def("query", &query_servers, py::arg("texts"), py::arg("name"), py::arg("client"), py::arg("type") = "A",
-        py::arg("observed") = py::dict(), R"doc(Answer a query as the DNS servers of a set would.
+        py::arg("observed") = py::dict(), py::arg("record_files") = py::dict(),
+        R"doc(Answer a query as the DNS servers of a set would.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them.
@@ -120,6 +122,7 @@ Args:
     client (str | IPv4Address | IPv6Address): address of the client.
     type (str): type of record, such as "AAAA" or "TYPE65".
     observed (dict[str, str]): objects as read from a cluster, in the same form.
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     list[Answer]: one per DNS server of the set.
 Raises:
@@ -143,7 +146,8 @@ void bind_explanation(py::module_& m) {
       .def_readonly("steps", &Explanation::steps, "list[ExplainStep]: more than one after an alias.")
       .def_readonly("upstreams", &Explanation::upstreams, "list[str]: who is asked, when the name is forwarded.");
   m.def("explain", &explain_servers, py::arg("texts"), py::arg("name"), py::arg("client"), py::arg("type") = "A",
-        py::arg("observed") = py::dict(), R"doc(Say which view, zone and rule answer a client.
+        py::arg("observed") = py::dict(), py::arg("record_files") = py::dict(),
+        R"doc(Say which view, zone and rule answer a client.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them.
@@ -151,6 +155,7 @@ Args:
     client (str | IPv4Address | IPv6Address): address of the client.
     type (str): type of record, such as "AAAA" or "TYPE65".
     observed (dict[str, str]): objects as read from a cluster, in the same form.
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     list[Explanation]: one per DNS server of the set.
 Raises:
@@ -228,11 +233,13 @@ Spec:
 }  // namespace
 
 void bind_dns_render(py::module_& m) {
-  m.def("zones", &zones_of, py::arg("texts"), py::arg("observed") = py::dict(), R"doc(Show what the DNS of a set serves.
+  m.def("zones", &zones_of, py::arg("texts"), py::arg("observed") = py::dict(), py::arg("record_files") = py::dict(),
+        R"doc(Show what the DNS of a set serves.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them.
     observed (dict[str, str]): objects as read from a cluster, in the same form.
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     list[StackZone]: every zone of each view of each DNS server.
 Raises:
@@ -242,18 +249,18 @@ Raises:
   bind_query(m);
   m.def(
       "render",
-      [](const py::dict& texts, const std::string& target, const py::dict& observed, bool any_address,
-         const std::string& file_prefix, const std::map<std::string, std::string>& previous,
+      [](const py::dict& texts, const std::string& target, const py::dict& observed, const py::dict& record_files,
+         bool any_address, const std::string& file_prefix, const std::map<std::string, std::string>& previous,
          std::optional<std::uint32_t> day) {
         RenderOptions options;
         options.any_address = any_address;
         options.file_prefix = file_prefix;
         options.previous = previous;
         options.day = day;
-        return render_servers(texts, target, observed, options);
+        return render_servers(texts, target, observed, record_files, options);
       },
       py::arg("texts"), py::arg("target"), py::kw_only(), py::arg("observed") = py::dict(),
-      py::arg("any_address") = false, py::arg("file_prefix") = "",
+      py::arg("record_files") = py::dict(), py::arg("any_address") = false, py::arg("file_prefix") = "",
       py::arg("previous") = std::map<std::string, std::string>{}, py::arg("day") = py::none(),
       R"doc(Write the DNS of a set as the configuration of another server.
 
@@ -261,6 +268,7 @@ Args:
     texts (dict[str, str]): one set, by the names that findings call them.
     target (str): "zonefile", "hosts", "coredns", "bind", "unbound" or "dnsmasq".
     observed (dict[str, str]): objects as read from a cluster, in the same form.
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
     any_address (bool): listen on every address instead of those of the set.
     file_prefix (str): in front of file names inside the configuration.
     previous (dict[str, str]): files of the last rendering; zone files go on from their serials.

@@ -63,8 +63,8 @@ void bind_name_classes(py::module_& m) {
           "list[Diagnostic]: right and yet worth a look.");
 }
 
-CheckedFiles check_for_names(const py::dict& texts, const py::dict& observed) {
-  const SourceFiles files{to_sources(texts), to_sources(observed), {}};
+CheckedFiles check_for_names(const py::dict& texts, const py::dict& observed, const py::dict& record_files) {
+  const SourceFiles files{to_sources(texts), to_sources(observed), {}, to_records(record_files)};
   const WithoutGil no_gil;
   return check_files(files, {}, spec::KindSet::names).value();
 }
@@ -73,18 +73,21 @@ void bind_names(py::module_& m) {
   bind_name_classes(m);
   m.def(
       "make_published_names",
-      [](const py::dict& texts, const py::dict& observed, const std::string& apps_domain) {
-        const CheckedFiles checked = check_for_names(texts, observed);
+      [](const py::dict& texts, const py::dict& observed, const std::string& apps_domain,
+         const py::dict& record_files) {
+        const CheckedFiles checked = check_for_names(texts, observed, record_files);
         const WithoutGil no_gil;
         return make_published_names(checked.set, checked.observed, {apps_domain}).value();
       },
       py::arg("texts"), py::kw_only(), py::arg("observed") = py::dict(), py::arg("apps_domain") = "",
+      py::arg("record_files") = py::dict(),
       R"doc(Say under which names HyperShift publishes the HostedClusters of a set.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them; HostedClusters among them.
     observed (dict[str, str]): objects as read from a cluster, in the same form.
     apps_domain (str): what the management cluster's router serves; empty: as observed.
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     PublishedNames: the names of each, with what serves them.
 Raises:
@@ -93,16 +96,17 @@ Spec:
     hypershift.openshift.io/v1beta1, HostedCluster.)doc");
   m.def(
       "make_publishing_strategies",
-      [](const py::dict& texts) {
-        const CheckedFiles checked = check_for_names(texts, py::dict());
+      [](const py::dict& texts, const py::dict& record_files) {
+        const CheckedFiles checked = check_for_names(texts, py::dict(), record_files);
         const WithoutGil no_gil;
         return make_publishing_strategies(checked.set).value();
       },
-      py::arg("texts"),
+      py::arg("texts"), py::kw_only(), py::arg("record_files") = py::dict(),
       R"doc(Make the spec.services of new HostedClusters, for the names that the Infras of a set serve.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them.
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     PublishingStrategies: one HostedCluster for each cluster.
 Raises:
@@ -119,10 +123,10 @@ void bind_manifest(py::module_& parent) {
       "render",
       [](const py::dict& texts, const py::dict& observed, const std::string& deployment, const std::string& image,
          const std::string& coredns_image, const std::string& link, const std::vector<std::string>& without,
-         const std::string& admission_version) {
+         const std::string& admission_version, const py::dict& record_files) {
         const BuildOptions options =
             to_build_options(deployment, image, coredns_image, link, without, admission_version);
-        const SourceFiles files{to_sources(texts), to_sources(observed), {}};
+        const SourceFiles files{to_sources(texts), to_sources(observed), {}, to_records(record_files)};
         std::string text;
         {
           const WithoutGil no_gil;
@@ -134,6 +138,7 @@ void bind_manifest(py::module_& parent) {
       py::arg("texts"), py::kw_only(), py::arg("observed") = py::dict(), py::arg("deployment") = "one",
       py::arg("image") = "", py::arg("coredns_image") = "", py::arg("link") = "",
       py::arg("without") = std::vector<std::string>{}, py::arg("admission_version") = "v1",
+      py::arg("record_files") = py::dict(),
       R"doc(Make the Kubernetes objects that run a set.
 
 Args:
@@ -146,6 +151,7 @@ Args:
     without (list[str]): kinds to leave out: "MultiNetworkPolicy", "MutatingAdmissionPolicy",
         "SecurityContextConstraints", "ServiceMonitor".
     admission_version (str): of admissionregistration.k8s.io with MutatingAdmissionPolicy: "v1", "v1beta1", "v1alpha1".
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     list[dict[str, object]]: the objects, in the order in which they can be applied.
 Raises:
@@ -153,8 +159,9 @@ Raises:
     ValueError: no such deployment, link, kind or version.)doc");
   m.def(
       "render_guest",
-      [](const py::dict& texts, const std::string& hosted_cluster, const std::string& metallb_namespace) {
-        const SourceFiles files{to_sources(texts), {}, {}};
+      [](const py::dict& texts, const std::string& hosted_cluster, const std::string& metallb_namespace,
+         const py::dict& record_files) {
+        const SourceFiles files{to_sources(texts), {}, {}, to_records(record_files)};
         std::string text;
         {
           const WithoutGil no_gil;
@@ -164,13 +171,14 @@ Raises:
         return py::module_::import("json").attr("loads")(text);
       },
       py::arg("texts"), py::arg("hosted_cluster"), py::kw_only(),
-      py::arg("metallb_namespace") = GuestOptions{}.metallb_namespace,
+      py::arg("metallb_namespace") = GuestOptions{}.metallb_namespace, py::arg("record_files") = py::dict(),
       R"doc(Make the Kubernetes objects that belong inside of a hosted cluster with appsIngress.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them.
     hosted_cluster (str): "namespace/name".
     metallb_namespace (str): where the MetalLB operator looks for its objects.
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     list[dict[str, object]]: the objects, in the order in which they can be applied.
 Raises:

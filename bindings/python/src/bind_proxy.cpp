@@ -18,10 +18,10 @@ namespace hcpnet::python {
 namespace {
 
 py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
-                        const py::dict& endpoints, const ProxyRenderOptions& options) {
+                        const py::dict& endpoints, const py::dict& record_files, const ProxyRenderOptions& options) {
   const auto target = parse_proxy_target(target_name);
   if (!target) throw py::value_error("'" + target_name + "' is not a target");
-  const SourceFiles files{to_sources(texts), to_sources(observed), to_sources(endpoints)};
+  const SourceFiles files{to_sources(texts), to_sources(observed), to_sources(endpoints), to_records(record_files)};
   const auto config = [&] {
     const py::gil_scoped_release no_gil;
     const auto checked = check_files(files).value();
@@ -58,11 +58,12 @@ Args:
   m.def(
       "render",
       [](const py::dict& texts, const std::string& target, const py::dict& observed, const py::dict& endpoints,
-         bool any_address, const std::string& file_prefix) {
-        return render_servers(texts, target, observed, endpoints, {any_address, file_prefix});
+         const py::dict& record_files, bool any_address, const std::string& file_prefix) {
+        return render_servers(texts, target, observed, endpoints, record_files, {any_address, file_prefix});
       },
       py::arg("texts"), py::arg("target"), py::kw_only(), py::arg("observed") = py::dict(),
-      py::arg("endpoints") = py::dict(), py::arg("any_address") = false, py::arg("file_prefix") = "",
+      py::arg("endpoints") = py::dict(), py::arg("record_files") = py::dict(), py::arg("any_address") = false,
+      py::arg("file_prefix") = "",
       R"doc(Write the routes of a set as the configuration of another proxy.
 
 Args:
@@ -70,6 +71,7 @@ Args:
     target (str): "envoy" or "haproxy".
     observed (dict[str, str]): objects as read from a cluster, in the same form.
     endpoints (dict[str, str]): endpoint maps, in the same form.
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
     any_address (bool): listen on every IPv4 address instead of those of the set.
     file_prefix (str): in front of file names inside the configuration.
 Returns:

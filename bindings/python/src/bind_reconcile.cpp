@@ -142,10 +142,11 @@ void bind_reconcile(py::module_& parent) {
       "make_plan",
       [](const py::dict& texts, const py::dict& observed, bool may_recreate, const std::string& deployment,
          const std::string& image, const std::string& coredns_image, const std::string& link,
-         const std::vector<std::string>& without, const std::string& admission_version) {
+         const std::vector<std::string>& without, const std::string& admission_version,
+         const py::dict& record_files) {
         const PlanOptions options{to_build_options(deployment, image, coredns_image, link, without, admission_version),
                                   may_recreate};
-        const SourceFiles files{to_sources(texts), to_sources(observed), {}};
+        const SourceFiles files{to_sources(texts), to_sources(observed), {}, to_records(record_files)};
         const WithoutGil no_gil;
         const auto checked = check_files(files, {}, spec::KindSet::names).value();
         const auto objects = load_cluster_objects(files.observed).value();
@@ -154,6 +155,7 @@ void bind_reconcile(py::module_& parent) {
       py::arg("texts"), py::kw_only(), py::arg("observed") = py::dict(), py::arg("may_recreate") = false,
       py::arg("deployment") = "one", py::arg("image") = "", py::arg("coredns_image") = "", py::arg("link") = "",
       py::arg("without") = std::vector<std::string>{}, py::arg("admission_version") = "v1",
+      py::arg("record_files") = py::dict(),
       R"doc(Say what brings a cluster to what a set asks for. Nothing is sent.
 
 Args:
@@ -166,6 +168,7 @@ Args:
     link (str): makes the network attachments too, such as "bridge:br-vlan7,vlan=7"; empty: they exist.
     without (list[str]): kinds to leave out, as for manifest.render().
     admission_version (str): of admissionregistration.k8s.io with MutatingAdmissionPolicy: "v1", "v1beta1", "v1alpha1".
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     Plan: actions in order, and what is held.
 Raises:
@@ -174,11 +177,12 @@ Raises:
   m.def(
       "make_guest_plan",
       [](const py::dict& texts, const std::string& hosted_cluster, const py::dict& observed,
-         const py::dict& guest_observed, bool may_recreate, const std::string& coredns_image) {
+         const py::dict& guest_observed, bool may_recreate, const std::string& coredns_image,
+         const py::dict& record_files) {
         PlanOptions options;
         options.may_recreate = may_recreate;
         if (!coredns_image.empty()) options.build.coredns_image = coredns_image;
-        const SourceFiles files{to_sources(texts), to_sources(observed), {}};
+        const SourceFiles files{to_sources(texts), to_sources(observed), {}, to_records(record_files)};
         const std::vector<spec::SourceText> guest = to_sources(guest_observed);
         const WithoutGil no_gil;
         const auto checked = check_files(files, {}, spec::KindSet::names).value();
@@ -188,6 +192,7 @@ Raises:
       },
       py::arg("texts"), py::arg("hosted_cluster"), py::kw_only(), py::arg("observed") = py::dict(),
       py::arg("guest_observed") = py::dict(), py::arg("may_recreate") = false, py::arg("coredns_image") = "",
+      py::arg("record_files") = py::dict(),
       R"doc(Say what makes names inside of a hosted cluster on a primary network lead to where they are served.
 
 Args:
@@ -197,6 +202,7 @@ Args:
     guest_observed (dict[str, str]): objects of the hosted cluster.
     may_recreate (bool): make objects without state anew where a field can't be changed.
     coredns_image (str): of CoreDNS; empty: a released one.
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     Plan: actions in order, and what is held; complete when a later one is empty.
 Raises:

@@ -52,8 +52,9 @@ MadeDecision find(const Table& table, const Endpoint& listener, const std::optio
           std::string(to_string(decision.rule)), std::string(decision.matched)};
 }
 
-std::map<std::string, Table> tables_of(const py::dict& texts, const py::dict& observed, const py::dict& endpoints) {
-  const SourceFiles files{to_sources(texts), to_sources(observed), to_sources(endpoints)};
+std::map<std::string, Table> tables_of(const py::dict& texts, const py::dict& observed, const py::dict& endpoints,
+                                       const py::dict& record_files) {
+  const SourceFiles files{to_sources(texts), to_sources(observed), to_sources(endpoints), to_records(record_files)};
   const py::gil_scoped_release no_gil;
   const CheckedFiles checked = check_files(files).value();
   const StackConfig config = make_stack_config(checked.set, checked.observed, {}).value();
@@ -209,12 +210,14 @@ Args:
 Returns:
     list[RouteExplanation]: rules, matches and targets; `proxy` is empty.)doc");
   m.def("route_tables", &tables_of, py::arg("texts"), py::kw_only(), py::arg("observed") = py::dict(),
-        py::arg("endpoints") = py::dict(), R"doc(Compile the routes of a set, without serving it.
+        py::arg("endpoints") = py::dict(), py::arg("record_files") = py::dict(),
+        R"doc(Compile the routes of a set, without serving it.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them.
     observed (dict[str, str]): objects as read from a cluster, in the same form; they say which clients are known.
     endpoints (dict[str, str]): endpoint maps, in the same form.
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     dict[str, RouteTable]: by server ("namespace/name").
 Raises:

@@ -93,16 +93,19 @@ void bind_spec(py::module_& parent) {
           "list[Diagnostic]: accepted and yet worth a look.");
   m.def(
       "check",
-      [](const py::dict& texts, bool hosted_clusters) {
+      [](const py::dict& texts, bool hosted_clusters, const py::dict& record_files) {
         const std::vector<SourceText> sources = to_sources(texts);
+        const std::vector<RecordText> records = to_records(record_files);
         const WithoutGil no_gil;
-        return check(sources, {}, hosted_clusters ? KindSet::names : KindSet::network).value();
+        return validate(load(sources, {}, hosted_clusters ? KindSet::names : KindSet::network), records).value();
       },
-      py::arg("texts"), py::kw_only(), py::arg("hosted_clusters") = false, R"doc(Read and check a set of specs.
+      py::arg("texts"), py::kw_only(), py::arg("hosted_clusters") = false, py::arg("record_files") = py::dict(),
+      R"doc(Read and check a set of specs.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them; one that ends in ".json" is JSON, any other YAML.
     hosted_clusters (bool): HostedClusters may be among them.
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     ValidSet: addresses, names and servers, as they will be served.
 Raises:

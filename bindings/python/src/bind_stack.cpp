@@ -104,7 +104,8 @@ void bind_results(py::module_& m) {
       .def_readonly("dns", &StackStats::dns, "dict[str, dns.ServerStats]: by owner.")
       .def_readonly("proxies", &StackStats::proxies, "dict[str, proxy.EngineStats]: by owner.")
       .def_readonly("reloads", &StackStats::reloads, "int.")
-      .def_readonly("reloads_refused", &StackStats::reloads_refused, "int.");
+      .def_readonly("reloads_refused", &StackStats::reloads_refused, "int.")
+      .def_readonly("reload_errors", &StackStats::reload_errors, "dict[str, int]: of refused reloads, by code.");
 }
 
 std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts, const Paths& observed,
@@ -151,7 +152,7 @@ constexpr const char* kInitDoc = R"doc(Describe a stack; nothing is read or boun
 
 Args:
     files (Sequence[str | os.PathLike[str]]): one set, YAML or JSON; "-" is standard input; read again at each reload.
-    texts (dict[str, str]): the same from memory, by name.
+    texts (dict[str, str]): the same from memory, by name; zone files and hosts files that they name are read from disk.
     observed (Sequence[str | os.PathLike[str]]): what `kubectl get -o yaml` printed.
     endpoints (Sequence[str | os.PathLike[str]]): maps "namespace/service:port: [address:port, ...]".
     state_dir (str | os.PathLike[str]): holds the leases; needed when the set has DHCP; must exist.
@@ -170,7 +171,7 @@ Args:
         and port; None: the system's resolver. Nothing is served while it runs, so it must not wait for anything. What it
         returns is used for the Resolution's time to live, or for 30 seconds; nothing, or an exception, is a failed look-up.
 Raises:
-    ValueError: an address is none.)doc";
+    ValueError: an address is none, or a text has no form in UTF-8.)doc";
 
 void bind_stack_class(py::module_& m) {
   py::class_<StackOwner>(m, "Stack", kStackDoc)
@@ -190,8 +191,10 @@ void bind_stack_class(py::module_& m) {
           py::arg("kind"), py::arg("error"), py::arg("traceback"))
       .def("start", &StackOwner::start, R"doc(Read, check and bind everything, then serve; all or nothing.
 
+After a SpecError or an OSError nothing is left open, and it may be called again.
+
 Raises:
-    SpecError: the set is wrong.
+    SpecError: the set is wrong or has nothing to serve.
     OSError: a socket can't be bound or the state folder can't be used.
     Error: it runs already, or was stopped.)doc")
       .def("stop", &StackOwner::stop,

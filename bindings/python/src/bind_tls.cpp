@@ -67,8 +67,8 @@ Raises:
     WireError: as parse_client_hello.
     BufferError: the memory is not contiguous.)doc");
   m.def(
-      "classify_host", [](const py::str& name) { return tls::classify_host(py::cast<std::string>(name)); },
-      py::arg("name"), R"doc(Say what a server name is.
+      "classify_host", [](const py::str& name) { return tls::classify_host(peer_bytes(name)); }, py::arg("name"),
+      R"doc(Say what a server name is.
 
 Args:
     name (str): as in a ClientHello.

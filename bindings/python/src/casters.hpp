@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "text.hpp"
+
 /// Addresses and networks are those of Python's own `ipaddress`; where one is an argument, its text will do as well. A
 /// MAC address is a str. Every file that passes one to or from Python includes this header, or the classes would look
 /// unknown there (one definition rule).
@@ -13,7 +15,7 @@ namespace pybind11::detail {
 
 /// `value` as text when it is a str or an object of one of the two classes of `ipaddress`.
 inline std::optional<std::string> address_text(handle value, const char* class_v4, const char* class_v6) {
-  if (isinstance<str>(value)) return value.cast<std::string>();
+  if (isinstance<str>(value)) return hcpnet::python::utf8_text(reinterpret_borrow<str>(value));
   const module_ ipaddress = module_::import("ipaddress");
   if (!isinstance(value, ipaddress.attr(class_v4)) && !isinstance(value, ipaddress.attr(class_v6))) return std::nullopt;
   return str(value).cast<std::string>();
@@ -82,7 +84,7 @@ struct type_caster<hcpnet::MacAddress> {
   PYBIND11_TYPE_CASTER(hcpnet::MacAddress, const_name("str"));
   bool load(handle source, bool) {
     if (!isinstance<str>(source)) return false;
-    const auto text = source.cast<std::string>();
+    const auto text = hcpnet::python::utf8_text(reinterpret_borrow<str>(source));
     value = require(hcpnet::parse_mac_address(text), text, "a MAC address");
     return true;
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/error_text.hpp"
 #include "text.hpp"
 
 namespace py = pybind11;
@@ -68,12 +69,13 @@ void raise_patch_error(const text::PatchError& reason) {
 
 void raise_system_error(const boost::system::system_error& error) {
   const boost::system::error_code& code = error.code();
+  const py::str message = printed_text(runtime::error_text(error));
   if (is_system(code))  // OSError(errno, text) chooses PermissionError, FileNotFoundError and so on by itself
-    PyErr_SetObject(PyExc_OSError, py::make_tuple(code.value(), printed_text(error.what())).ptr());
+    PyErr_SetObject(PyExc_OSError, py::make_tuple(code.value(), message).ptr());
   else if (std::string_view(code.category().name()).starts_with("hcpnet."))
-    raise(wire_error_class, printed_text(error.what()), "code", py::str(wire_code(code)));
+    raise(wire_error_class, message, "code", py::str(wire_code(code)));
   else
-    PyErr_SetObject(error_class, printed_text(error.what()).ptr());
+    PyErr_SetObject(error_class, message.ptr());
 }
 
 void translate(std::exception_ptr pointer) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <pybind11/pybind11.h>
 
+#include <string>
 #include <string_view>
 
 namespace hcpnet::python {
@@ -12,6 +13,22 @@ inline pybind11::str peer_text(std::string_view bytes) {
   PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
   if (text == nullptr) throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::str>(text);
+}
+
+/// What peer_text() was made of. Raises UnicodeEncodeError, a ValueError, for any other surrogate.
+inline std::string peer_bytes(const pybind11::str& text) {
+  PyObject* bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
+  if (bytes == nullptr) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::bytes>(bytes).cast<std::string>();
+}
+
+/// A str as UTF-8. Raises UnicodeEncodeError, a ValueError, where it holds half of a surrogate pair; a cast would end
+/// in a RuntimeError.
+inline std::string utf8_text(const pybind11::str& text) {
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes == nullptr) throw pybind11::error_already_set();
+  return {bytes, static_cast<std::size_t>(size)};
 }
 
 /// Text for people to read: what is not UTF-8 becomes \xHH.

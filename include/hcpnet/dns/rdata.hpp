@@ -8,8 +8,9 @@
 #include <string>
 #include <string_view>
 
-/// RDATA as text and back. Types written in their own form: A, AAAA, NS, CNAME, SOA, PTR, HINFO, MX, TXT, SRV, CAA,
-/// SVCB, HTTPS. Every other type has the generic form "\# LENGTH HEX" (RFC 3597 section 5).
+/// RDATA as text and back. Types written in their own form: A, AAAA, NS, CNAME, SOA, PTR, HINFO, MX, TXT, RP, AFSDB,
+/// SRV, NAPTR, KX, CAA, SVCB, HTTPS, DS, CDS, SSHFP, TLSA, SMIMEA, SPF, URI. Every other type has the generic form
+/// "\# LENGTH HEX" (RFC 3597 section 5), also where it has a name.
 namespace hcpnet::dns {
 
 /// RDATA in presentation form. RDATA that is not what its type asks for is written in the generic form.
@@ -19,8 +20,8 @@ namespace hcpnet::dns {
 /// below `origin`, and "@" is the origin itself. Errors: Errc::bad_rdata.
 [[nodiscard]] Result<std::string> parse_rdata(Type type, std::string_view text, const Name& origin = {});
 
-/// In any case: a mnemonic that to_string(Type) gives, or "TYPE" and a number of 16 bits (RFC 3597 section 5).
-/// nullopt for everything else.
+/// In any case of letters: a mnemonic that to_string(Type) gives, or "TYPE" and a number of 16 bits (RFC 3597 section
+/// 5). nullopt for everything else.
 [[nodiscard]] std::optional<Type> parse_type(std::string_view text);
 /// A type that records of a zone can have, and not OPT or one for questions alone (RFC 6895 section 3.1).
 [[nodiscard]] bool is_data_type(Type type) noexcept;

@@ -66,6 +66,7 @@ struct Response {
   CookieState cookie = CookieState::none;          ///< with Verdict::reply and Verdict::forward
   Type type{};                                     ///< of the question; 0 where none could be read
   FormatError format_error = FormatError::none;    ///< with Rcode::formerr: what the message lacks
+  bool is_chain_cut = false;                       ///< the answer ends after kMaxCnameHops aliases
 };
 
 /// Answers one query from the zones of a view, or says that it is to be forwarded: a name in no zone, asked with RD.

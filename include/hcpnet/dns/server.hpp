@@ -22,6 +22,10 @@ struct ServerOptions {
   /// socket of its own for every listener, and answer from the zones; whatever is to be forwarded, and TCP, stays with
   /// the executor's thread.
   std::size_t workers = 1;
+  /// How much may wait in each UDP socket while its thread is about something else (SO_RCVBUF; the kernel doubles it,
+  /// and counts its own overhead: some 830 bytes for a short query). The kernel may allow less (net.core.rmem_max), or
+  /// give more by itself.
+  std::size_t udp_receive_buffer_bytes = 1024 * 1024;
   std::size_t max_tcp_connections = 512;
   std::chrono::milliseconds tcp_idle_timeout{10'000};
   std::size_t max_pending_forwards = 4096;            ///< queries that wait for an upstream
@@ -43,17 +47,19 @@ struct ServerStats {
   std::uint64_t queries_udp = 0, queries_tcp = 0;
   std::map<std::string, std::uint64_t> responses;  ///< by RCODE name: "NOERROR", "NXDOMAIN", ...
   std::map<std::string, std::uint64_t> by_view;
-  /// By reason. Queries: "short", "is_response", "oversize", "handover_limit" (more than 1024 of a worker's wait for
-  /// the executor's thread). Replies: "send_failed". Connections: "tcp_limit", "tcp_timeout". Forwarding:
-  /// "forward_limit" (answered SERVFAIL), "foreign_reply", "own_upstream" (an upstream that is this server). Transfers:
-  /// "transfer_refused", "notify_limit". Rate limit: "rate_limited" (no reply), "rate_shortened" (TC or BADCOOKIE).
+  /// By reason. Queries: "short", "is_response", "oversize", "receive_buffer" (the kernel had no room for them),
+  /// "handover_limit" (more than 1024 of a worker's wait for the executor's thread). Replies: "send_failed".
+  /// Connections: "tcp_limit", "tcp_timeout". Forwarding: "forward_limit" (answered SERVFAIL), "foreign_reply",
+  /// "own_upstream" (an upstream that is this server). Transfers: "transfer_refused", "notify_limit". Rate limit:
+  /// "rate_limited" (no reply), "rate_shortened" (TC or BADCOOKIE).
   std::map<std::string, std::uint64_t> dropped;
   std::map<std::string, std::uint64_t> format_errors;  ///< queries answered FORMERR, by what they lack (FormatError)
   std::map<std::string, std::uint64_t>
       cookies;  ///< queries by what their cookie was: "client_only", "invalid", "valid"
   std::uint64_t forwarded = 0, forward_failures = 0, cache_hits = 0, cache_entries = 0, pending_forwards = 0;
-  std::uint64_t coalesced = 0;  ///< queries that joined a question already in flight
-  std::uint64_t transfers = 0;  ///< zone transfers begun
+  std::uint64_t coalesced = 0;   ///< queries that joined a question already in flight
+  std::uint64_t chains_cut = 0;  ///< replies that end after kMaxCnameHops aliases
+  std::uint64_t transfers = 0;   ///< zone transfers begun
   std::uint64_t notifies_sent = 0, notifies_acknowledged = 0, notifies_failed = 0;
   std::uint64_t cache_misses = 0, stale_answers = 0, prefetches = 0;
   std::uint64_t upstream_probes = 0;  ///< of upstreams that were silent

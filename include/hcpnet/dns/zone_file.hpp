@@ -7,6 +7,7 @@
 #include <hcpnet/dns/zone.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/result.hpp>
+#include <hcpnet/text/value.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct ZoneFileLimits {
 struct ZoneRecords {
   Name apex;                  ///< the owner of its SOA
   std::vector<RRset> rrsets;  ///< one per owner and type
+  /// Where the first record of each RRset begins: at its type, or at its data.
+  std::vector<text::Position> places;
   std::uint32_t serial = 0;
   Diagnostics warnings;  ///< records given twice, TTLs that differ inside an RRset
 };
@@ -47,10 +50,11 @@ struct ZoneRecords {
 struct HostsEntry {
   IpAddress address;
   std::vector<Name> names;  ///< the canonical one first
+  std::uint32_t line = 0;   ///< of the file, from 1; 0: of none
   friend bool operator==(const HostsEntry&, const HostsEntry&) = default;
 };
-/// Reads a hosts file: per line an address and its names, "#" begins a comment. An address with a zone ("fe80::1%eth0")
-/// means something on one host only, and is refused.
+/// Reads a hosts file: per line an address and its names, "#" begins a comment. The root and wildcards are no hosts. An
+/// address with a zone ("fe80::1%eth0") means something on one host only, and is refused.
 [[nodiscard]] Result<std::vector<HostsEntry>, Diagnostics> parse_hosts_file(const std::string& file,
                                                                             std::string_view text,
                                                                             const ZoneFileLimits& limits = {});

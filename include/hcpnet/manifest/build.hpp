@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/manifest/network.hpp>
 #include <hcpnet/rendered_file.hpp>
@@ -36,6 +38,9 @@ inline constexpr std::array<std::string_view, 4> kOptionalKinds{"MultiNetworkPol
 /// 1.34 and v1alpha1 from 1.32 on, both only where they are switched on.
 inline constexpr std::array<std::string_view, 3> kAdmissionVersions{"v1", "v1beta1", "v1alpha1"};
 
+/// What the values of a ConfigMap may have together (MaxSecretSize of k8s.io/api/core/v1): an API server refuses more.
+inline constexpr std::size_t kMaxConfigMapBytes = 1024 * 1024;
+
 struct BuildOptions {
   Deployment deployment = Deployment::one;
   std::string image;  ///< of hcpnet, where the spec names none; empty: "hcpnet:" and the version
@@ -51,8 +56,8 @@ struct Built {
   Diagnostics warnings;
 };
 
-/// Errors, by code: "attachment-missing", "prefix-unknown", "not-a-vlan", "object-collides", "patch-taken", and those
-/// of make_stack_config() and dns::render(). Throws std::bad_alloc only.
+/// Errors, by code: "attachment-missing", "prefix-unknown", "not-a-vlan", "object-collides", "patch-taken",
+/// "config-too-large", and those of make_stack_config() and dns::render(). Throws std::bad_alloc only.
 [[nodiscard]] Result<Built, Diagnostics> build(const spec::ValidSet& set, const spec::Observed& observed,
                                                const BuildOptions& options = {});
 

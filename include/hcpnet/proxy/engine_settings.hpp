@@ -54,6 +54,9 @@ struct EngineSettings {
   /// How long a tunnel lasts whose route is gone from the table.
   std::chrono::milliseconds removed_route_timeout{600'000};
   std::chrono::milliseconds accept_backoff{100};  ///< pause after accept() failed, for want of descriptors for example
+  /// The last descriptors that the process may have (RLIMIT_NOFILE), at most a quarter of them: connections leave these
+  /// to everything else, so that a flood of clients silences neither DHCP nor DNS nor the admin pages beside the proxy.
+  std::size_t reserved_descriptors = 256;
   std::chrono::milliseconds udp_idle_timeout{60'000};  ///< after which a UDP client's socket is closed
   TcpKeepalive keepalive = {};
   SocketBuffers buffers = {};

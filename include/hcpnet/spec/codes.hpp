@@ -54,34 +54,24 @@ inline constexpr std::string_view too_few_items = "too-few-items";
 inline constexpr std::string_view too_many_items = "too-many-items";
 inline constexpr std::string_view unknown_field = "unknown-field";
 inline constexpr std::string_view unknown_kind = "unknown-kind";
+inline constexpr std::string_view unreadable_file = "unreadable-file";
 inline constexpr std::string_view unsupported_version = "unsupported-version";
 inline constexpr std::string_view vip_unusable = "vip-unusable";
 inline constexpr std::string_view wrong_type = "wrong-type";
+inline constexpr std::string_view zone_apex = "zone-apex";
 
-inline constexpr std::array all{address_in_range,  address_outside_cidr,
-                                address_reserved,  addresses_collide,
-                                bad_address,       bad_choice,
-                                bad_cidr,          bad_combination,
-                                bad_duration,      bad_endpoint,
-                                bad_hostname,      bad_name,
-                                bad_nodes,         bad_option_value,
-                                bad_range,         bad_record,
-                                bad_reference,     bad_template,
-                                bad_version,       claim_lost,
-                                domains_overlap,   dropped_field,
-                                duplicate_cluster, duplicate_hostname,
-                                duplicate_name,    duplicate_object,
-                                duplicate_policy,  duplicate_prefix,
-                                empty_list,        even_control_plane,
-                                forward_loop,      guessed_namespace,
-                                missing_field,     mixed_forms,
-                                networks_overlap,  no_component,
-                                no_documents,      other_namespace,
-                                out_of_range,      pool_outside_cidr,
-                                prefix_mismatch,   range_reversed,
-                                ranges_overlap,    too_few_items,
-                                too_many_items,    unknown_field,
-                                unknown_kind,      unsupported_version,
-                                vip_unusable,      wrong_type};
+inline constexpr std::array all{address_in_range,    address_outside_cidr, address_reserved,  addresses_collide,
+                                bad_address,         bad_choice,           bad_cidr,          bad_combination,
+                                bad_duration,        bad_endpoint,         bad_hostname,      bad_name,
+                                bad_nodes,           bad_option_value,     bad_range,         bad_record,
+                                bad_reference,       bad_template,         bad_version,       claim_lost,
+                                domains_overlap,     dropped_field,        duplicate_cluster, duplicate_hostname,
+                                duplicate_name,      duplicate_object,     duplicate_policy,  duplicate_prefix,
+                                empty_list,          even_control_plane,   forward_loop,      guessed_namespace,
+                                missing_field,       mixed_forms,          networks_overlap,  no_component,
+                                no_documents,        other_namespace,      out_of_range,      pool_outside_cidr,
+                                prefix_mismatch,     range_reversed,       ranges_overlap,    too_few_items,
+                                too_many_items,      unknown_field,        unknown_kind,      unreadable_file,
+                                unsupported_version, vip_unusable,         wrong_type,        zone_apex};
 
 }  // namespace hcpnet::spec::code

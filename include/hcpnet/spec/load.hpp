@@ -41,8 +41,8 @@ struct SpecSet {
   std::vector<Object<BootstrapCluster>> bootstrap_clusters;
   std::vector<Object<HostedCluster>> hosted_clusters;
   std::vector<Object<PrimaryUDN>> primary_udns;
-  bool complete =
-      true;  ///< false when a file could not be read at all: then nothing is known about what is missing from the set
+  bool complete = true;  ///< false when a file, or an object in one, could not be read at all: then nothing is known
+                         ///< about what is missing from the set
   Diagnostics
       problems;  ///< what could not be read; fields it concerns hold their defaults and are left out of later rules
 };

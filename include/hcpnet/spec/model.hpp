@@ -256,7 +256,14 @@ struct DNSPolicy {
     std::vector<std::string> data;            ///< in presentation form, names absolute
   };
   std::vector<Record> records;  ///< in the VLAN view
-  bool reverse = false;         ///< each published address has PTR records too
+  /// A file of records beside the spec.
+  struct RecordFile {
+    std::string path;                 ///< relative to the folder of the spec's file
+    std::string view = "vlan";        ///< "vlan", "pod" or one of `views`
+    std::optional<std::string> zone;  ///< of a zone file: its apex, which relative names are below
+  };
+  std::vector<RecordFile> zone_files, hosts_files;
+  bool reverse = false;  ///< each published address has PTR records too
   struct ExtraView {
     std::string name;
     std::vector<std::string> client_prefixes;

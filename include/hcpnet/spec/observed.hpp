@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <hcpnet/diagnostic.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/result.hpp>
@@ -34,6 +35,8 @@ struct ObservedPublishing {
 struct Observed {
   EndpointMap endpoints;                          ///< from EndpointSlices (ready ones) and --endpoints
   std::map<std::string, Ipv4> service_addresses;  ///< "namespace/service" -> clusterIP (not headless)
+  /// "namespace/service" -> where its ports are reached: at its load balancer, else at its clusterIP (not headless).
+  std::map<std::string, IpAddress> service_targets;
   std::map<std::string, std::string>
       control_plane_clusters;  ///< control-plane namespace -> HostedCluster "namespace/name"
   std::unordered_map<MacAddress, std::string>
@@ -44,6 +47,10 @@ struct Observed {
   std::map<std::string, Ipv4> apps_addresses;  ///< attachment "namespace/name" -> status externalIP
   ObservedPublishing publishing;
   std::map<std::string, std::string> virtual_machine_uids;  ///< VirtualMachine "namespace/name" -> its UID
+
+  /// Where `port` of the Service "namespace/service" is served: by its endpoints, else at the address of the Service.
+  /// Empty: nothing serves it. nullopt: nothing is known of it, and its name has to be resolved.
+  [[nodiscard]] std::optional<std::vector<Endpoint>> endpoints_of(const std::string& service, std::uint16_t port) const;
 };
 
 /// A cluster prints more than a person writes.
@@ -63,8 +70,8 @@ inline constexpr LoadLimits kObservedLimits{.max_file_bytes = 64 * 1024 * 1024, 
                                                           const LoadLimits& limits = kObservedLimits);
 
 /// Gives each cluster of the set the address of its apps load balancer (ValidCluster::apps_vip), as observed. One that
-/// belongs to something else already (the gateway, a server, the DHCP range, an earlier cluster) is not used;
-/// `set.warnings` says so.
+/// belongs to something else already (the gateway, a server, the DHCP range, an earlier cluster, of any Infra of the
+/// set) is not used; `set.warnings` says so.
 void apply_observed(ValidSet& set, const Observed& observed);
 
 }  // namespace hcpnet::spec

@@ -9,8 +9,11 @@
 #include <hcpnet/spec/load.hpp>
 #include <hcpnet/spec/model.hpp>
 #include <hcpnet/spec/origin.hpp>
+#include <hcpnet/spec/record_files.hpp>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -98,6 +101,13 @@ struct ValidDnsPolicy {
   };
   std::vector<ExtraView> views;
   std::vector<dns::RRset> records;
+  /// What a zone file or hosts file shows to a view.
+  struct FileRecords {
+    std::string view;
+    std::string pointer;  ///< where the policy names the file
+    std::shared_ptr<const RecordFile> file;
+  };
+  std::vector<FileRecords> zone_files, hosts_files;
   bool reverse = false;
   bool cookies = true;
   std::string nsid, version;
@@ -286,9 +296,10 @@ struct ValidSet {
 };
 
 /// Checks every rule of docs/spec.md over the whole set. All problems at once; the error holds the warnings too.
-[[nodiscard]] Result<ValidSet, Diagnostics> validate(const SpecSet& set);
+/// `records` has a text for each of record_file_paths(); one that is not there is an error.
+[[nodiscard]] Result<ValidSet, Diagnostics> validate(const SpecSet& set, std::span<const RecordText> records = {});
 
-/// load() and validate() in one: problems of both kinds at once.
+/// load() and validate() in one: problems of both kinds at once. For sets that name no files of records.
 [[nodiscard]] Result<ValidSet, Diagnostics> check(const std::vector<SourceText>& sources, const LoadLimits& limits = {},
                                                   KindSet kinds = KindSet::network);
 

@@ -4,6 +4,7 @@
 #include <hcpnet/result.hpp>
 #include <hcpnet/spec/load.hpp>
 #include <hcpnet/spec/observed.hpp>
+#include <hcpnet/spec/record_files.hpp>
 #include <hcpnet/spec/validate.hpp>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ struct CheckedFiles {
 /// Texts as they were read, before anything is understood.
 struct SourceFiles {
   std::vector<spec::SourceText> specs, observed, endpoints;
+  /// Zone files and hosts files that the specs name.
+  std::vector<spec::RecordText> records = {};
+  bool are_on_disk = false;  ///< what the specs name, and is not in `records`, may be read from there
 };
 /// Reads the three kinds of files, the latter two up to spec::kObservedLimits. What can't be read goes to `problems`,
 /// the rest is in the result. "-" more than once in all of them is an error with code "stdin-twice", and nothing is
@@ -39,8 +43,13 @@ struct SourceFiles {
                                             const std::vector<std::string>& observed,
                                             const std::vector<std::string>& endpoints, Diagnostics& problems,
                                             const SourceFiles* before = nullptr);
+/// Reads files of records, up to spec::kZoneFileLimits and spec::kMaxRecordFilesBytes; nothing but regular files. Waits
+/// 100 ms, and a second at most for all, where one was written a moment ago: it may not be whole yet.
+[[nodiscard]] std::vector<spec::RecordText> read_record_files(const std::vector<std::string>& paths);
+/// `records`, unless null, gets the text of each file of records that the specs name, also when there are problems.
 [[nodiscard]] Result<CheckedFiles, Diagnostics> check_files(const SourceFiles& files,
                                                             const spec::LoadLimits& limits = {},
-                                                            spec::KindSet kinds = spec::KindSet::network);
+                                                            spec::KindSet kinds = spec::KindSet::network,
+                                                            std::vector<spec::RecordText>* records = nullptr);
 
 }  // namespace hcpnet

@@ -104,6 +104,55 @@ TEST(Amplification, StaysWithinWhatIsDocumented) {  // docs/dns.md, "Amplificati
   }
 }
 
+/// The rows about ANY, and about what is held back, to the byte.
+TEST(Amplification, OfAnyIsWhatTheTableSays) {
+  const std::string label(63, 'x');
+  const std::string longest = label + '.' + label + '.' + label + '.' + std::string(50, 'x');
+  const Identity identity{std::string(Identity::kMaxNsidBytes, 'n'), ""};
+  const CookieSecrets secrets;
+  const std::string client_cookie(
+      "\0\x0a\0\x08"
+      "abcdefgh",
+      12),
+      nsid("\0\3\0\0", 4);
+  for (const std::string& apex : {std::string("blue.example"), longest}) {
+    const Name target = test::name(label + '.' + label + '.' + label + '.' + std::string(61, 'y'));
+    ASSERT_EQ(target.wire().size(), Name::kMaxBytes);
+    std::vector<RRset> rrsets{{test::name("alias." + apex), Type::cname, 30, {std::string(as_text(target.wire()))}}};
+    for (int i = 1; i <= 100; ++i) rrsets.push_back(test::a_record("many." + apex, "10.0.0." + std::to_string(i)));
+    const auto zone = std::make_shared<const Zone>(test::name(apex), std::move(rrsets));
+    const std::size_t soa_names = zone->soa().rdata.front().size() - 20;
+    if (apex == longest) {
+      ASSERT_EQ(soa_names, 2 * Name::kMaxBytes - 8) << "hostmaster. and ns. before it";
+    }
+    const auto views = ViewSet::make({test::view_of({zone})}).value();
+    QueryContext context{&views[0], Transport::udp, false};
+    context.identity = &identity;
+    context.cookies = &secrets;
+    context.client = *parse_ip_address("192.0.2.9");
+    const std::pair<const char*, std::size_t> rows[] = {
+        {"many.", 21}, {"", 21}, {"alias.", 12 + Name::kMaxBytes}, {"none.", 32 + soa_names}};
+    for (const auto& [label_asked, bytes_more] : rows) {
+      for (const std::string& options :
+           {std::string("none"), std::string(), client_cookie, nsid, nsid + client_cookie}) {
+        SCOPED_TRACE(label_asked + apex + ' ' + std::to_string(options.size()));
+        Message query = test::make_query(label_asked + apex, Type::any);
+        if (options != "none") query.edns = Edns{.options = options};
+        const bool has_cookie = options.ends_with(client_cookie), has_nsid = options.starts_with(nsid);
+        const std::size_t of_options = (has_cookie ? 16 : 0) + (has_nsid ? Identity::kMaxNsidBytes : 0);
+        const std::size_t asked = encode_message(query).value().size();
+        const std::size_t whole = asked + bytes_more + of_options;
+        const auto reply = test::answer(query, context);
+        const bool is_cut = whole > (query.edns ? kMaxUdpBytes : 512U);
+        EXPECT_EQ(reply.bytes.size(), is_cut ? asked + of_options : whole);
+        EXPECT_EQ((reply.message.flags & flag::kTruncated) != 0, is_cut);
+        test::Bytes less(kMaxUdpBytes);
+        EXPECT_EQ(respond_with_less(encode_message(query).value(), context, less), asked + of_options);
+      }
+    }
+  }
+}
+
 constexpr SipKey kKey{1, 2, 3};
 const IpAddress kClient = *parse_ip_address("192.0.2.9");
 

@@ -242,6 +242,25 @@ TEST_F(CoreDns, AnswersEachViewOfTwoClustersAsWeDo) {
   }
 }
 
+TEST_F(CoreDns, RefersWhereWeDo) {
+  Config config = test::two_clusters();
+  const auto zone = parse_zone_file("z",
+                                    "$TTL 60\n$ORIGIN z.test.\n@ SOA ns h 1 3600 600 86400 30\n@ NS ns\nns A "
+                                    "192.0.2.53\nwww A 192.0.2.80\nsub NS ns.sub\nns.sub A 192.0.2.54\n");
+  ASSERT_TRUE(zone) << zone.error().to_string();
+  config.views = {{"all", {test::cidr("0.0.0.0/0"), test::cidr("::/0")}, {make_zone(*zone)}}};
+  start(config);
+  for (const char* asked : {"sub.z.test", "x.sub.z.test", "ns.sub.z.test"}) {
+    for (const Type type : {Type::a, Type::ns}) expect_same(config, "127.90.1.5", asked, type);
+    const auto reply = UdpSocket(test::ipv4("127.90.1.5")).ask(server, test::make_query(asked, Type::a), 5000);
+    ASSERT_TRUE(reply) << asked;
+    ASSERT_FALSE(reply->authority.empty()) << asked;
+    EXPECT_EQ(reply->authority.front().type, Type::ns) << asked;
+  }
+  expect_same(config, "127.90.1.5", "www.z.test", Type::a);
+  expect_same(config, "127.90.1.5", "none.z.test", Type::a);
+}
+
 /// Faults of CoreDNS 1.15's `file` plugin, which docs/dns_render.md tells of; templates do not have them.
 bool is_known_fault(std::string_view client, const std::string& label, Type type) {
   if (client != "127.90.3.5") return false;  // the view that has zone files

@@ -24,7 +24,7 @@ ns.sub A 192.0.2.50
 hidden.sub TXT "occluded"
 deep.sub NS elsewhere.example.
 secure NS ns1
-secure DS \# 4 00010501
+secure DS 1 5 1 ab cd
 *.wild NS ns1
 cname CNAME host.sub
 under.ent NS ns1
@@ -69,7 +69,7 @@ TEST_F(Delegated, NamesAtAndBelowACutAreReferred) {
 TEST_F(Delegated, DsAtTheCutIsOfThisSide) {
   const Message there = ask("secure.blue.example", Type::ds);
   EXPECT_NE(there.flags & flag::kAuthoritative, 0);
-  EXPECT_EQ(lines(there.answers), std::vector<std::string>{"secure.blue.example. DS \\# 4 00010501"});
+  EXPECT_EQ(lines(there.answers), std::vector<std::string>{"secure.blue.example. DS 1 5 1 abcd"});
   const Message absent = ask("sub.blue.example", Type::ds);
   EXPECT_NE(absent.flags & flag::kAuthoritative, 0);
   EXPECT_EQ(absent.rcode(), Rcode::noerror);

@@ -676,5 +676,30 @@ TEST_F(DnsResolvConfFile, IsReadAgainWhenItChangesAtMostOnceASecond) {
   EXPECT_TRUE(file.servers(start + 6s).empty());
 }
 
+TEST_F(DnsResolvConfFile, SaysWhichNameServersItLeavesOut) {
+  std::vector<std::string> said;
+  ResolvConfFile file(path(),
+                      Logger([&](const LogRecord& record) { said.push_back(record.fields.at(1).second); }, "dns"));
+  const Clock::SteadyTime start{};
+  replace_with("nameserver fe80::1%eth0\nnameserver 192.0.2.1\n");
+  EXPECT_EQ(texts(file.servers(start)), std::vector<std::string>{"192.0.2.1:53"});
+  EXPECT_EQ(texts(file.servers(start + 1s)), std::vector<std::string>{"192.0.2.1:53"});
+  EXPECT_EQ(said, std::vector<std::string>{"fe80::1%eth0"}) << "once, while the file is the same";
+}
+
+TEST_F(DnsResolvConfFile, SaysThatItsEndIsNotRead) {
+  std::vector<std::string> said;
+  ResolvConfFile file(path(), Logger([&](const LogRecord& record) { said.push_back(record.message); }, "dns"));
+  const Clock::SteadyTime start{};
+  std::string text = "nameserver 192.0.2.1\n#";
+  text.resize(ResolvConfFile::kMaxFileBytes, 'x');
+  replace_with(text);
+  EXPECT_EQ(texts(file.servers(start)), std::vector<std::string>{"192.0.2.1:53"});
+  EXPECT_TRUE(said.empty());
+  replace_with(text + "\nnameserver 192.0.2.2\n");
+  EXPECT_EQ(texts(file.servers(start + 1s)), std::vector<std::string>{"192.0.2.1:53"});
+  EXPECT_EQ(said.size(), 1U);
+}
+
 }  // namespace
 }  // namespace hcpnet::dns

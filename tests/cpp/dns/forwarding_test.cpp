@@ -113,6 +113,17 @@ TEST(DnsJudgeReply, CutRepliesAreToBeAskedForAgain) {
   EXPECT_EQ(full.message.answers.size(), 60U);
 }
 
+TEST(DnsJudgeReply, MoreAliasesThanAnyAnswerHasAreNone) {
+  const UpstreamQuestion asked = question_for("x.example", 1);
+  Message reply = reply_to(make_query("x.example", Type::a, 1));
+  const auto judged = [&] { return judge_reply(encode_message(reply).value(), asked).verdict; };
+  for (int i = 0; i < 64; ++i)
+    reply.answers.push_back({name("x.example"), Type::cname, kClassIn, 9, wire("y" + std::to_string(i) + ".example")});
+  EXPECT_EQ(judged(), Verdict::accepted);
+  reply.answers.push_back({name("x.example"), Type::cname, kClassIn, 9, wire("z.example")});
+  EXPECT_EQ(judged(), Verdict::truncated);
+}
+
 TEST(DnsJudgeReply, EveryPrefixAndByteChangeIsJudged) {
   const UpstreamQuestion asked = question_for("good.example.net", 0x1234);
   const Bytes original = from_hex(test::read_dns_data("DNS-15-good.hex"));
@@ -251,19 +262,25 @@ TEST(DnsReplyCache, KeysIgnoreCaseButNotTypeOrFlags) {
 }
 
 TEST(DnsResolvConf, TakesTheNameServers) {
+  std::vector<std::string> left_out;
   const auto servers = parse_resolv_conf(
       "# nameserver 192.0.2.99\n;nameserver 192.0.2.98\nsearch example.com\nnameserver 192.0.2.1\n"
       "nameserver\t2001:db8::1  # trailing words are ignored\n nameserver 192.0.2.97\nnameserver fe80::1%eth0\n"
-      "nameserver\nnameserver name.example\nnameserverx 192.0.2.96\noptions edns0\nnameserver 192.0.2.2");
+      "nameserver\nnameserver name.example\nnameserverx 192.0.2.96\noptions edns0\nnameserver 192.0.2.2",
+      &left_out);
   std::vector<std::string> found;
   for (const Endpoint& server : servers) found.push_back(server.to_string());
   EXPECT_EQ(found, (std::vector<std::string>{"192.0.2.1:53", "[2001:db8::1]:53", "192.0.2.2:53"}));
+  EXPECT_EQ(left_out, (std::vector<std::string>{"fe80::1%eth0", "name.example"})) << "field case ZON-11";
 }
 
 TEST(DnsResolvConf, TakesNoMoreThanItsLimit) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += "nameserver 192.0.2." + std::to_string(i) + "\r\n";
-  EXPECT_EQ(parse_resolv_conf(text).size(), kMaxNameServers);
+  std::vector<std::string> left_out;
+  EXPECT_EQ(parse_resolv_conf(text, &left_out).size(), kMaxNameServers);
+  EXPECT_EQ(left_out.size(), kMaxNameServers);
+  EXPECT_EQ(left_out.front(), "192.0.2.8");
   EXPECT_TRUE(parse_resolv_conf("").empty());
 }
 

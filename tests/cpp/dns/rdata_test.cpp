@@ -35,6 +35,18 @@ const Sample kSamples[] = {
      "1 . alpn=\"h2,h3\" no-default-alpn port=443 ipv4hint=192.0.2.1"},
     {Type::svcb, "\0\x10\0\0\0\0\4\0\1\0\4\0\1\0\3\2h2\0\4\0\4\xc0\0\2\1\x2\x9b\0\3a\"b"s,
      "16 . mandatory=alpn,ipv4hint alpn=\"h2\" ipv4hint=192.0.2.1 key667=\"a\\\"b\""},
+    {Type::ds, "\x30\x39\x0d\2\xab\xcd"s, "12345 13 2 abcd"},
+    {Type::cds, "\0\0\0\0\0"s, "0 0 0 00"},
+    {Type::sshfp, "\4\2\x01\xff"s, "4 2 01ff"},
+    {Type::tlsa, "\3\1\1\xab"s, "3 1 1 ab"},
+    {Type::smimea, "\3\0\0\xab"s, "3 0 0 ab"},
+    {Type::naptr, "\0\x64\0\x0a\1S\7SIP+D2U\0\4_sip\0"s, "100 10 \"S\" \"SIP+D2U\" \"\" _sip."},
+    {Type::rp, "\1a\0\1b\0"s, "a. b."},
+    {Type::afsdb, "\0\1\2db\0"s, "1 db."},
+    {Type::kx, "\0\x0a\2kx\0"s, "10 kx."},
+    {Type::spf, "\5v=spf\0"s, "\"v=spf\" \"\""},
+    {Type::uri, "\0\1\0\2http:\"x"s, "1 2 \"http:\\\"x\""},
+    {Type::rrsig, "\0\1\x0d"s, "\\# 3 00010d"},
     {Type{65280}, ""s, "\\# 0"},
 };
 
@@ -143,12 +155,25 @@ TEST(RdataText, RefusesWhatIsNotOfTheType) {
                                                 {Type::a, "\\# 4 c000020g"},
                                                 {Type::a, "\\#"},
                                                 {Type::txt, "( a"},
+                                                {Type::ds, "12345 13 2"},
+                                                {Type::ds, "12345 13 2 abc"},
+                                                {Type::ds, "12345 RSASHA256 2 ab"},
+                                                {Type::tlsa, "3 1 1 ab g0"},
+                                                {Type::sshfp, "4 2 ab\nab"},
+                                                {Type::ds, "\\# 4 30390d02"},
+                                                {Type::naptr, "1 2 a b c"},
+                                                {Type::naptr, "\\# 7 00000001000000"},
+                                                {Type::rp, "a."},
+                                                {Type::uri, "1 2 \"\""},
+                                                {Type::uri, "\\# 4 00010002"},
+                                                {Type::rrsig, "A 13 2 60 1 1 1 a. AA=="},
                                                 {Type::a, "192.0.2.1\n192.0.2.2"}};
   for (const auto& [type, text] : wrong) EXPECT_EQ(parse_rdata(type, text).error(), Errc::bad_rdata) << text;
 }
 
 TEST(RdataText, GenericDigitsMayBeCutAnywhere) {
   EXPECT_EQ(parse_rdata(Type::a, "\\# 4 c0 0002 0A").value(), "\xc0\x00\x02\x0a"s);
+  EXPECT_EQ(parse_rdata(Type::ds, "1 13 2 a Bc D").value(), "\0\1\x0d\2\xab\xcd"s) << "RFC 4034 section 5.3";
 }
 
 TEST(ParseType, KnowsMnemonicsAndNumbers) {
@@ -156,6 +181,15 @@ TEST(ParseType, KnowsMnemonicsAndNumbers) {
   EXPECT_EQ(parse_type("type65280"), Type{65280});
   EXPECT_EQ(parse_type("HTTPS"), Type::https);
   EXPECT_EQ(parse_type("TYPE257"), Type::caa);
+  EXPECT_EQ(parse_type("nsec3param"), Type{51});
+  std::size_t named = 0;
+  for (unsigned number = 0; number <= 0xffff; ++number) {
+    const auto type = static_cast<Type>(number);
+    EXPECT_EQ(parse_type(to_string(type)), type);
+    EXPECT_EQ(parse_type("TYPE" + std::to_string(number)), type) << "RFC 3597 section 5: for every type";
+    if (!to_string(type).starts_with("TYPE")) ++named;
+  }
+  EXPECT_EQ(named, 49U);
   for (const char* wrong : {"", "TYPE", "TYPE65536", "TYPE-1", "TYPE1 ", "B", "AA"})
     EXPECT_EQ(parse_type(wrong), std::nullopt) << wrong;
 }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <hcpnet/dns/rdata.hpp>
 
 #include "dns/program_support.hpp"
 #include "dns/render_support.hpp"
@@ -69,6 +70,63 @@ TEST_F(RenderPrograms, OwnersOfEveryByteLoadInBindAndKnot) {
   const std::string zone = (folder / files[0].name).string();
   expect_accepted("named-checkzone -k ignore -i local a.test " + zone);
   expect_accepted("kzonecheck -o a.test " + zone);
+}
+
+/// What has a name here has it in other programs too, which take its own form, or the generic one where there is none
+/// here (RFC 3597 section 5).
+TEST_F(RenderPrograms, RarerTypesLoadByName) {
+  for (const char* program : {"named-checkzone", "kzonecheck", "unbound-checkconf"})
+    if (test::is_missing(program)) FAIL() << program << " is not installed";
+  const std::string ten(10, '\1'), digest(32, '\1'), key = "\1\1\3\x0d" + std::string(64, '\1');
+  const std::string name("\1a\4test\0", 8), bits("\0\1\x40", 3), two("\0\1", 2);
+  const std::pair<const char*, std::string> samples[] = {
+      {"RP", name + name},
+      {"AFSDB", two + name},
+      {"LOC", std::string("\0\x12\x16\x13\x80\0\0\0\x80\0\0\0\0\x98\x96\x80", 16)},
+      {"NAPTR", two + two + std::string("\1U\3SIP\0", 7) + name},
+      {"KX", two + name},
+      {"CERT", two + std::string("\0\2\5abc", 6)},
+      {"APL", std::string("\0\1\x10\2\xc0\xa8", 6)},
+      {"DS", "09\x0d\2" + digest},
+      {"SSHFP", "\4\2" + digest},
+      {"IPSECKEY", std::string("\1\0\2abc", 6)},
+      {"RRSIG", two + "\x0d\2" + std::string(8, '\x70') + "\x6f\x70\x70\x70\1\2" + name + digest + digest},
+      {"NSEC", name + bits},
+      {"DNSKEY", key},
+      {"DHCID", std::string("\0\2\1", 3) + digest},
+      {"NSEC3", std::string("\1\0\0\0\0\x14", 6) + std::string(20, '\1') + bits},
+      {"NSEC3PARAM", std::string("\1\0\0\0\0", 5)},
+      {"TLSA", "\3\1\1" + digest},
+      {"SMIMEA", "\3\1\1" + digest},
+      {"CDS", "09\x0d\2" + digest},
+      {"CDNSKEY", key},
+      {"OPENPGPKEY", ten},
+      {"CSYNC", std::string("\0\0\0\1\0\1", 6) + bits},
+      {"ZONEMD", std::string("\0\0\0\1\1\1", 6) + std::string(48, '\1')},
+      {"SPF", "\5v=spf"},
+      {"NID", two + std::string(8, '\1')},
+      {"L32", two + std::string(4, '\1')},
+      {"L64", two + std::string(8, '\1')},
+      {"LP", two + name},
+      {"EUI48", std::string(6, '\1')},
+      {"EUI64", std::string(8, '\1')},
+      {"URI", two + std::string("\0\2http:x", 8)}};
+  std::vector<RRset> records;
+  for (const auto& [type, rdata] : samples)
+    records.push_back({test::name(std::string("x-") + type + ".a.test"), parse_type(type).value(), 5, {rdata}});
+  Config config = test::two_clusters();
+  config.views = {test::view_of({test::zone_of("a.test", std::move(records))})};
+  write(config, RenderTarget::zonefile);
+  const std::string zone = (folder / files[0].name).string();
+  for (const auto& [type, rdata] : samples)
+    EXPECT_NE(files[0].text.find(' ' + std::string(type) + ' '), std::string::npos) << type;
+  expect_accepted("named-checkzone -k ignore -i local a.test " + zone);
+  expect_accepted("kzonecheck -o a.test " + zone);
+  const auto again = parse_zone_file("again", files[0].text);
+  ASSERT_TRUE(again) << again.error().to_string();
+  EXPECT_EQ(render_zone_file(*make_zone(*again), again->serial), files[0].text);
+  write(config, RenderTarget::unbound);
+  expect_accepted("unbound-checkconf " + (folder / "unbound.conf").string());
 }
 
 /// named-compilezone writes what it understood, in its own form: an independent reading of the escapes (ZON-07).

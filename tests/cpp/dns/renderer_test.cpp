@@ -119,6 +119,46 @@ TEST(RenderCoreDns, AViewThatTemplatesCantHoldGetsZoneFiles) {
   EXPECT_EQ(rendered->files[0].name, "Corefile");
 }
 
+std::shared_ptr<const Zone> zone_with_delegation() {
+  const std::string server(as_text(name("ns.sub.z.test").wire()));
+  return zone_of("z.test", {a_record("www.z.test", "192.0.2.1"),
+                            {name("sub.z.test"), Type::ns, 30, {server}},
+                            a_record("ns.sub.z.test", "192.0.2.53")});
+}
+
+TEST(RenderCoreDns, AViewWithADelegationGetsZoneFiles) {
+  const auto rendered = render(one_view({zone_with_delegation()}), RenderTarget::coredns);
+  ASSERT_TRUE(rendered);
+  EXPECT_EQ(rendered->files.size(), 2U) << "a template answers, and can't refer";
+}
+
+TEST(RenderDnsmasq, LeavesOutWhatIsDelegatedAndSaysSo) {
+  const auto rendered = render(one_view({zone_with_delegation()}), RenderTarget::dnsmasq);
+  ASSERT_TRUE(rendered);
+  const std::string& text = rendered->files.at(0).text;
+  EXPECT_NE(text.find("host-record=www.z.test,192.0.2.1\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("sub.z.test"), std::string::npos) << text;
+  std::vector<std::string> left_out;
+  for (const Diagnostic& d : rendered->warnings)
+    if (d.code == "not-representable") left_out.push_back(d.found);
+  EXPECT_EQ(left_out, (std::vector<std::string>{"sub.z.test. NS", "ns.sub.z.test. A"}));
+}
+
+TEST(Render, WhatAZoneBelowHidesIsNotShownByProgramsWithoutZones) {
+  const Config config =
+      one_view({zone_of("z.test", {a_record("www.z.test", "192.0.2.1"), a_record("x.apps.z.test", "203.0.113.9"),
+                                   a_record("*.y.apps.z.test", "203.0.113.10")}),
+                zone_of("apps.z.test", {a_record("*.apps.z.test", "192.0.2.2")})});
+  for (const RenderTarget target : {RenderTarget::hosts, RenderTarget::unbound, RenderTarget::dnsmasq}) {
+    const auto rendered = render(config, target);
+    ASSERT_TRUE(rendered);
+    for (const RenderedFile& file : rendered->files)
+      EXPECT_EQ(file.text.find("203.0.113."), std::string::npos) << file.text;
+    const auto& warnings = rendered->warnings.items();
+    EXPECT_EQ(std::ranges::count(warnings, "records-hidden", &Diagnostic::code), 2) << rendered->warnings.to_string();
+  }
+}
+
 TEST(RenderCoreDns, OptionsThatCoreDnsWouldRefuseAreErrors) {
   Config config = one_view({});
   RenderOptions options;

@@ -117,6 +117,8 @@ TEST_F(DnsResponder, LoopsAndLongChainsEnd) {
   const auto longest = answer(make_query("hop0.blue.example", Type::a), context);
   EXPECT_EQ(longest.message.answers.size(), kMaxCnameHops + 1);
   EXPECT_EQ(longest.message.rcode(), Rcode::noerror);
+  EXPECT_TRUE(longest.response.is_chain_cut);
+  EXPECT_FALSE(answer(make_query("a.blue.example", Type::a), context).response.is_chain_cut) << "a loop ends by itself";
 }
 
 TEST_F(DnsResponder, AnUnavailableZoneFailsEveryName) {

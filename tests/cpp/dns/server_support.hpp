@@ -54,9 +54,10 @@ inline void run_ready(asio::io_context& io) {
 class UdpClient {
  public:
   UdpClient(asio::io_context& io, const Endpoint& server, const char* from = "127.0.0.1")
-      : io_(io),
-        socket_(io, udp::endpoint(asio::ip::make_address(from), 0)),
-        server_(dns::to_asio(server.address), server.port) {
+      : UdpClient(io, udp::endpoint(dns::to_asio(server.address), server.port), from) {}
+  /// An address may have a zone here.
+  UdpClient(asio::io_context& io, udp::endpoint server, const char* from)
+      : io_(io), socket_(io, udp::endpoint(asio::ip::make_address(from), 0)), server_(std::move(server)) {
     socket_.non_blocking(true);
   }
   void send(ByteView bytes) { socket_.send_to(asio::buffer(bytes.data(), bytes.size()), server_); }

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/socket.h>
 
 #include <boost/system/system_error.hpp>
+#include <cerrno>
+#include <cstring>
 #include <hcpnet/dns/error.hpp>
 #include <hcpnet/dns/server.hpp>
 #include <numeric>
 #include <set>
+#include <thread>
 
+#include "dns/program_support.hpp"
 #include "dns/server_support.hpp"
 #include "dns/tcp_session.hpp"
 
@@ -58,6 +64,41 @@ TEST_F(DnsServer, AWildcardListenerRepliesFromTheAddressAsked) {
     EXPECT_EQ(addresses(client.ask(make_query("api.blue.example", Type::a))), kApi);
     EXPECT_EQ(client.replied_from.address().to_string(), asked);
   }
+}
+
+/// Loopback has one IPv6 address; more of them take a network namespace, which a thread may have to itself.
+TEST_F(DnsServer, AnIpv6WildcardListenerRepliesFromTheAddressAsked) {
+  std::string missing;
+  std::thread([&] {
+    if (unshare(CLONE_NEWNET) != 0) {
+      missing = std::string("no network namespace of its own: ") + std::strerror(errno);
+      return;
+    }
+    for (const char* command :
+         {"ip link set lo up", "ip -6 address add 2001:db8::3/128 dev lo nodad",
+          "ip -6 address add 2001:db8:1::9/128 dev lo nodad", "ip -6 address add fe80::3/64 dev lo nodad"}) {
+      const test::Finished done = test::run(command);
+      ASSERT_EQ(done.status, 0) << command << ": " << done.output;
+    }
+    test::ScriptedUpstream upstream(
+        io, [](const test::ScriptedUpstream::Asked& asked) { return test::reply_with(asked.query, {"198.51.100.7"}); },
+        "::1");
+    Config config = config_with({.upstreams = {upstream.endpoint()}});
+    config.views[0].clients.push_back(test::cidr("::/0"));
+    config.listeners = {Endpoint{*parse_ip_address("::"), 53}};
+    start(config);
+    for (const std::string asked : {"2001:db8::3", "2001:db8:1::9", "::1", "fe80::3%lo"}) {
+      const test::udp::endpoint place(test::asio::ip::make_address(asked), bound().port);
+      UdpClient client(io, place, asked == "fe80::3%lo" ? "fe80::3%lo" : "2001:db8::3");
+      EXPECT_EQ(addresses(client.ask(make_query("api.blue.example", Type::a))), kApi) << asked;
+      EXPECT_EQ(client.replied_from, place) << asked;
+      EXPECT_EQ(addresses(client.ask(make_query("a.example.net", Type::a))), std::vector<std::string>{"198.51.100.7"});
+      EXPECT_EQ(client.replied_from, place) << asked << ", forwarded or from the cache";
+    }
+    server->stop({});
+    test::run_ready(io);
+  }).join();
+  if (!missing.empty()) GTEST_SKIP() << missing;
 }
 
 TEST_F(DnsServer, AnswersOverIpv6) {
@@ -117,6 +158,38 @@ TEST_F(DnsServer, ManyQueriesAtOnceAreAllAnswered) {
   std::set<std::uint16_t> answered;
   for (int i = 0; i < 150; ++i) answered.insert(client.receive().id);
   EXPECT_EQ(answered.size(), 150U);
+}
+
+TEST_F(DnsServer, CountsWhatTheKernelHadNoRoomFor) {
+  start(config_with());
+  const int few_bytes = 4096;
+  ASSERT_EQ(setsockopt(server->sockets().at(0).descriptor, SOL_SOCKET, SO_RCVBUF, &few_bytes, sizeof few_bytes), 0);
+  UdpClient client(io, bound());
+  constexpr std::size_t kSent = 100;
+  for (std::uint16_t id = 0; id < kSent; ++id) client.send(make_query("api.blue.example", Type::a, id));
+  const std::uint64_t lost = dropped("receive_buffer");
+  EXPECT_GT(lost, 0U);
+  ASSERT_LT(lost, kSent);
+  for (std::size_t i = lost; i < kSent; ++i) EXPECT_EQ(addresses(client.receive()), kApi);
+  EXPECT_EQ(server->stats().queries_udp, kSent - lost);
+  server->stop({});
+  EXPECT_EQ(dropped("receive_buffer"), lost);
+}
+
+TEST_F(DnsServer, AsksForALargerReceiveBufferThanTheSystemGives) {
+  const auto room = [this] {
+    int bytes = 0;
+    socklen_t size = sizeof bytes;
+    EXPECT_EQ(getsockopt(server->sockets().at(0).descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, &size), 0);
+    return bytes;
+  };
+  options.udp_receive_buffer_bytes = 0;
+  start(config_with());
+  const int given = room();
+  server->stop({});
+  options.udp_receive_buffer_bytes = static_cast<std::size_t>(given);
+  start(config_with());
+  EXPECT_GT(room(), given) << "twice, but for what net.core.rmem_max allows";
 }
 
 TEST_F(DnsServer, HostileDatagramsAreCountedAndDoNoHarm) {

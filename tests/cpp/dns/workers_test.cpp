@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several threads that answer over UDP, and replies that leave together.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
@@ -119,6 +120,37 @@ TEST_F(DnsWorkers, StopClosesTheirSockets) {
   server->stop({});
   server->stop({});
   test::udp::socket again(io, {dns::to_asio(was.address), was.port});  // throws if one were still bound
+}
+
+TEST_F(DnsWorkers, CountOnceWhatASocketThatTheyShareHasLost) {
+  options.workers = 1;
+  start(config_with());
+  const int fewest_bytes = 1;
+  ASSERT_EQ(setsockopt(server->sockets().at(0).descriptor, SOL_SOCKET, SO_RCVBUF, &fewest_bytes, sizeof fewest_bytes),
+            0);
+  UdpClient client(io, bound());
+  const auto send = [&] {
+    for (int i = 0; i < 100; ++i) client.send(make_query("api.blue.example", Type::a));
+  };
+  send();
+  EXPECT_GT(dropped("receive_buffer"), 0U);
+  test::run_ready(io);
+
+  options.inherited = std::make_shared<InheritedSockets>();
+  for (const ListeningSocket& socket : server->sockets())
+    options.inherited->add(socket.kind, socket.configured, FileDescriptor::copy_of(socket.descriptor));
+  options.workers = 3;
+  options.udp_receive_buffer_bytes = 0;
+  server->stop({});
+  start(config_with());
+  EXPECT_EQ(dropped("receive_buffer"), 0U) << "those are of the server before";
+  std::uint64_t sent = 0;
+  for (; dropped("receive_buffer") == 0 && sent < 1'000'000; sent += 100) send();
+  EXPECT_GT(dropped("receive_buffer"), 0U);
+  EXPECT_TRUE(test::run_until(io, [&] {
+    const ServerStats stats = server->stats();
+    return stats.queries_udp + stats.dropped.at("receive_buffer") == sent;
+  }));
 }
 
 // What replies depend on besides the zones belongs to the executor's thread: workers neither ignore nor double it.

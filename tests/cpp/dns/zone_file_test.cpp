@@ -56,6 +56,9 @@ TEST(ParseZoneFile, ReadsEveryWayOfWritingARecord) {
       "            \"\\195\\169 \\\"q\\\"\" )\n"
       "a\\.b  TYPE65280 \\# 2 ABcd\n"
       "in    IN A 192.0.2.4\n"
+      "dane  TLSA 3 1 1 ( AB\n"
+      "        cd ) ; a digest may be cut\n"
+      "sig   RRSIG \\# 3 0001 0d\n"
       "abs.example.com. TYPE1 \\# 4 c0000205\n");
   ASSERT_TRUE(zone) << zone.error().to_string();
   EXPECT_EQ(zone->apex, name("example.com"));
@@ -69,6 +72,8 @@ TEST(ParseZoneFile, ReadsEveryWayOfWritingARecord) {
                                  "txt.sub.example.com. 3600 TXT \"semi;colon\" \"un;quoted\" \"\\195\\169 \\\"q\\\"\"",
                                  "a\\.b.sub.example.com. 3600 TYPE65280 \\# 2 abcd",
                                  "in.sub.example.com. 3600 A 192.0.2.4",
+                                 "dane.sub.example.com. 3600 TLSA 3 1 1 abcd",
+                                 "sig.sub.example.com. 3600 RRSIG \\# 3 00010d",
                                  "abs.example.com. 3600 A 192.0.2.5",
                              }));
   ASSERT_EQ(zone->warnings.warning_count(), 1U);
@@ -105,9 +110,11 @@ TEST(ParseZoneFile, ReportsEveryErrorWithItsLineAtOnce) {
                   "h 300\n"                        // 15
                   "@ 300 SOA a b 1 2 3 4 5\n"      // 16
                   "$TTL 1h30\n"                    // 17
-                  "i 99999999999 A 192.0.2.1\n"),  // 18
+                  "i 99999999999 A 192.0.2.1\n"    // 18
+                  "j 300 DNAME api\n"),            // 19
       "2:zone-rdata 3:zone-type 4:zone-class 5:zone-include 6:zone-directive 7:zone-name 9:zone-syntax "
-      "10:zone-syntax 11:zone-outside 12:zone-cname 14:zone-cname 15:zone-record 16:zone-soa 17:zone-ttl 18:zone-ttl");
+      "10:zone-syntax 11:zone-outside 12:zone-cname 14:zone-cname 15:zone-record 16:zone-soa 17:zone-ttl 18:zone-ttl "
+      "19:zone-type");
 }
 
 TEST(ParseZoneFile, PointsAtTheWordThatIsWrong) {
@@ -193,7 +200,7 @@ TEST(ParseHostsFile, ReadsAddressesAndNames) {
                        "192.0.2.1 API.example.com\n192.0.2.2 api.example.com\n192.0.2.2 api.example.com");
   ASSERT_TRUE(entries) << entries.error().to_string();
   ASSERT_EQ(entries->size(), 5U);
-  EXPECT_EQ((*entries)[1], (HostsEntry{*parse_ip_address("2001:db8::1"), {name("api.example.com"), name("api")}}));
+  EXPECT_EQ((*entries)[1], (HostsEntry{*parse_ip_address("2001:db8::1"), {name("api.example.com"), name("api")}, 4}));
   const auto rrsets = to_rrsets(*entries, 60);
   ASSERT_EQ(rrsets.size(), 4U);
   EXPECT_EQ(rrsets[3].owner, name("api.example.com"));
@@ -205,7 +212,15 @@ TEST(ParseHostsFile, PassesOverAByteOrderMark) {
                                         "\xEF\xBB\xBF"
                                         "192.0.2.1 a\n");
   ASSERT_TRUE(entries) << entries.error().to_string();
-  EXPECT_EQ(*entries, (std::vector<HostsEntry>{{*parse_ip_address("192.0.2.1"), {name("a")}}}));
+  EXPECT_EQ(*entries, (std::vector<HostsEntry>{{*parse_ip_address("192.0.2.1"), {name("a")}, 1}}));
+}
+
+TEST(ParseHostsFile, TheRootAndWildcardsAreNoHosts) {
+  const auto entries = parse_hosts_file("hosts", "192.0.2.1 a *\n192.0.2.1 .\n192.0.2.1 *.a x*\n");
+  ASSERT_FALSE(entries);
+  std::string all;
+  for (const Diagnostic& d : entries.error()) all += std::to_string(d.line) + ':' + d.code + ' ';
+  EXPECT_EQ(all, "1:hosts-name 2:hosts-name 3:hosts-name ");
 }
 
 TEST(ParseHostsFile, ReportsEveryErrorWithItsLine) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <hcpnet/manifest/build.hpp>
 #include <hcpnet/text/yaml_writer.hpp>
+#include <map>
+#include <tuple>
 
 #include "support/files.hpp"
 
@@ -92,6 +95,143 @@ TEST(Build, CoreDnsGetsANewPodWhereAZoneFileChanges) {
   EXPECT_NE(before, pod_hash(with_alias("10 d.example.")));
 }
 
+std::string key_with(const nlohmann::json& data, const std::string& extension) {
+  for (const auto& [key, text] : data.items())
+    if (key.starts_with("records-") && key.ends_with(extension)) return key;
+  return {};
+}
+
+// A pod may see the policy of one moment and the files of the next.
+TEST(Build, FilesOfRecordsAreNamedByWhatTheyHoldAndNotByTheirPlace) {
+  const auto files = [](const std::string& list) {
+    const std::string policy =
+        "---\napiVersion: hcpnet.io/v1alpha1\nkind: DNSPolicy\nmetadata: {name: vlan7, namespace: hcp}\n"
+        "spec: {targetRef: {kind: Infra, name: vlan7}, hostsFiles: [" +
+        list + "]}\n";
+    const spec::SpecSet specs = spec::load({{kSpec, test::read_file(test::data_path(kSpec)) + policy}});
+    BuildOptions options;
+    options.deployment = Deployment::one;
+    const std::vector<spec::RecordText> records{{"/a", "192.0.2.77 a.example.org\n", {}},
+                                                {"/b", "192.0.2.78 b.example.org\n", {}}};
+    std::map<std::string, std::string> found;
+    for (const nlohmann::json& object : build(spec::validate(specs, records).value(), {}, options).value().objects)
+      if (object["kind"] == "ConfigMap")
+        for (const auto& [key, text] : object["data"].items())
+          if (key.starts_with("records-")) found[key] = text;
+    return found;
+  };
+  const auto once = files("{path: /a}, {path: /b, view: pod}");
+  EXPECT_EQ(once.size(), 2U);
+  EXPECT_EQ(once, files("{path: /b, view: pod}, {path: /a}"));
+}
+
+TEST(Build, AnAddressThatEndsLikeTheMarkOfThePodStaysAsItIs) {
+  const std::string policy =
+      "---\napiVersion: hcpnet.io/v1alpha1\nkind: DNSPolicy\nmetadata: {name: vlan7, namespace: hcp}\n"
+      "spec: {targetRef: {kind: Infra, name: vlan7}, records: [{name: gw.lan, type: A, data: [10.0.0.254]}]}\n";
+  std::string corefile;
+  const auto built = build_text(test::read_file(test::data_path(kSpec)) + policy, Deployment::coredns_envoy).value();
+  for (const nlohmann::json& object : built.objects)
+    if (object["kind"] == "ConfigMap" && object["data"].contains("Corefile")) corefile = object["data"]["Corefile"];
+  EXPECT_THAT(corefile, testing::HasSubstr(" A 10.0.0.254\"\n"));
+  EXPECT_THAT(corefile, testing::HasSubstr("    health {$POD_IP}:8080\n"));
+  EXPECT_THAT(corefile, testing::HasSubstr(" {$POD_IP}\n")) << "bind";
+  EXPECT_THAT(corefile, testing::Not(testing::HasSubstr(" 0.0.0.254")));
+}
+
+TEST(Build, WhatElseIsTooLargeIsNotTheFaultOfAFileOfRecords) {
+  std::string text = test::read_file(test::data_path(kSpec));
+  text +=
+      "---\napiVersion: hcpnet.io/v1alpha1\nkind: DNSPolicy\nmetadata: {name: vlan7, namespace: hcp}\n"
+      "spec: {targetRef: {kind: Infra, name: vlan7}, hostsFiles: [{path: /hosts}]}\n";
+  const spec::SpecSet specs = spec::load({{kSpec, text}});
+  spec::ValidSet set = spec::validate(specs, std::vector<spec::RecordText>{{"/hosts", "192.0.2.77 a\n", {}}}).value();
+  spec::Observed observed;
+  for (spec::ValidCluster& cluster : set.infras.at(0).clusters)
+    for (int i = 0; i < 20'000; ++i)
+      observed.namespace_workers[cluster.control_plane_namespace].emplace_back(
+          Ipv4(static_cast<std::uint32_t>(0x0a000000 + i)));
+  BuildOptions options;
+  options.deployment = Deployment::coredns_envoy;
+  const auto built = build(set, observed, options);
+  ASSERT_FALSE(built);
+  const Diagnostics problems = built.error();
+  ASSERT_THAT(codes(problems), ElementsAre("config-too-large"));
+  EXPECT_EQ(std::ranges::find(problems, Severity::error, &Diagnostic::severity)->path, "");
+}
+
+auto records_of(const std::vector<dns::RRset>& rrsets) {
+  std::vector<std::tuple<std::string, dns::Type, std::uint32_t, std::vector<std::string>>> all;
+  for (const dns::RRset& set : rrsets) all.emplace_back(set.owner.to_string(), set.type, set.ttl, set.rdata);
+  return all;
+}
+
+TEST(Build, RecordsOfFilesGoIntoTheConfigMap) {
+  const std::string policy =
+      "---\napiVersion: hcpnet.io/v1alpha1\nkind: DNSPolicy\nmetadata: {name: vlan7, namespace: hcp}\n"
+      "spec: {targetRef: {kind: Infra, name: vlan7}, zoneFiles: [{path: zones/a, zone: a.example.org}], "
+      "hostsFiles: [{path: /etc/hosts.lan, view: pod}]}\n";
+  const std::vector<spec::RecordText> records{{"manifest/zones/a", "$TTL 9\n@ SOA ns h 1 2 3 4 5\nx TXT \"a;b\"\n", {}},
+                                              {"/etc/hosts.lan", "192.0.2.77 n.example.org # node\n", {}}};
+  const spec::SpecSet specs = spec::load({{kSpec, test::read_file(test::data_path(kSpec)) + policy}});
+  BuildOptions options;
+  options.deployment = Deployment::one;
+  const spec::ValidSet first = spec::validate(specs, records).value();
+  const auto built = build(first, {}, options).value();
+  std::size_t count = 0;
+  for (const nlohmann::json& object : built.objects) {
+    if (object["kind"] != "ConfigMap" || !object["data"].contains("network.yaml")) continue;
+    const std::string zone_file = key_with(object["data"], ".zone"), hosts_file = key_with(object["data"], ".hosts");
+    const std::string zone = object["data"].value(zone_file, ""), hosts = object["data"].value(hosts_file, "");
+    EXPECT_EQ(zone,
+              "a.example.org. 9 IN SOA ns.a.example.org. h.a.example.org. 1 2 3 4 5\n"
+              "x.a.example.org. 9 IN TXT \"a;b\"\n");
+    EXPECT_EQ(hosts, "192.0.2.77 n.example.org.\n");
+    const spec::SpecSet again = spec::load({{"/etc/hcpnet/network.yaml", object["data"]["network.yaml"]}});
+    const auto set = spec::validate(again, std::vector<spec::RecordText>{{"/etc/hcpnet/" + zone_file, zone, {}},
+                                                                         {"/etc/hcpnet/" + hosts_file, hosts, {}}});
+    ASSERT_TRUE(set.has_value()) << set.error().to_string();
+    const spec::ValidDnsPolicy &there = set->infras.at(0).dns_policy, &here = first.infras.at(0).dns_policy;
+    EXPECT_EQ(there.zone_files.at(0).view, "vlan");
+    EXPECT_EQ(records_of(there.zone_files.at(0).file->zone()->rrsets()),
+              records_of(here.zone_files.at(0).file->zone()->rrsets()));
+    EXPECT_EQ(there.hosts_files.at(0).view, "pod");
+    EXPECT_EQ(records_of(there.hosts_files.at(0).file->rrsets()), records_of(here.hosts_files.at(0).file->rrsets()));
+    ++count;
+  }
+  EXPECT_EQ(count, 1U);
+}
+
+TEST(Build, AConfigMapThatNoApiServerTakesIsOneError) {
+  const std::string policy =
+      "---\napiVersion: hcpnet.io/v1alpha1\nkind: DNSPolicy\nmetadata: {name: vlan7, namespace: hcp}\n"
+      "spec: {targetRef: {kind: Infra, name: vlan7}, zoneFiles: [{path: /a, zone: a.example.org}], "
+      "hostsFiles: [{path: /hosts}]}\n";
+  const std::string text = test::read_file(test::data_path(kSpec)) + policy;
+  const auto line = static_cast<std::uint32_t>(std::ranges::count(text, '\n'));
+  const spec::SpecSet specs = spec::load({{kSpec, text}});
+  const auto result = [&](Deployment form, int names) {
+    std::string hosts;
+    for (int i = 0; i < names; ++i) hosts += "192.0.2.77 n" + std::to_string(i) + ".blue.hc.example.com\n";
+    const std::vector<spec::RecordText> records{{"/a", "$TTL 9\n@ SOA ns h 1 2 3 4 5\n", {}}, {"/hosts", hosts, {}}};
+    BuildOptions options;
+    options.deployment = form;
+    return build(spec::validate(specs, records).value(), {}, options);
+  };
+  EXPECT_TRUE(result(Deployment::split, 1000));
+  for (const Deployment form : kDeployments) {
+    const auto built = result(form, 35'000);
+    ASSERT_FALSE(built);
+    const Diagnostics problems = built.error();
+    ASSERT_THAT(codes(problems), ElementsAre("config-too-large"));
+    const auto error = std::ranges::find(problems, Severity::error, &Diagnostic::severity);
+    EXPECT_EQ(error->file, kSpec);
+    EXPECT_EQ(error->line, line);
+    EXPECT_EQ(error->path, "/spec/hostsFiles/0/path");
+    EXPECT_THAT(error->message, testing::HasSubstr("1048576")) << error->message;
+  }
+}
+
 TEST(Build, SaysWhyANetworkCannotBeDeployed) {
   const auto errors = [](const std::string& text) {
     const auto built = build(spec::check({{"x.yaml", text}}).value(), {});
@@ -109,6 +249,23 @@ spec:
   std::string unattached = proxy;
   unattached.replace(unattached.find(", networkAttachmentName: vlan7"), 30, "");
   EXPECT_THAT(errors(unattached), Contains("attachment-missing"));
+}
+
+TEST(Build, HasNoPodThatWouldServeNothing) {
+  const std::string text = R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: Infra
+metadata: {name: a}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, networkAttachmentDefinition: vlan7}
+)";
+  for (const Deployment deployment : {Deployment::one, Deployment::split, Deployment::coredns_envoy}) {
+    BuildOptions options;
+    options.deployment = deployment;
+    const auto built = build(spec::check({{"x.yaml", text}}).value(), {}, options);
+    ASSERT_TRUE(built);
+    for (const nlohmann::json& object : built->objects) EXPECT_NE(object["kind"], "Deployment");
+  }
 }
 
 TEST(Build, RefusesTwoObjectsOfOneName) {

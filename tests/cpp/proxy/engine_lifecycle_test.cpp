@@ -295,6 +295,29 @@ TEST_F(LifecycleTest, WithoutDescriptorsItWaitsInsteadOfSpinningAndThenGoesOn) {
   });
 }
 
+TEST_F(LifecycleTest, ConnectionsLeaveDescriptorsToTheRestOfTheProcess) {
+  in_child([this] {
+    const int limit = next_descriptor() + 80;
+    limit_descriptors(limit);
+    start({{"a.test", {server.endpoint()}}});
+    auto [from, to] = tunnel("a.test", server);
+    std::vector<Peer> waiting;
+    while (engine->stats().accept_backoffs == 0) {
+      ASSERT_LT(next_descriptor(), limit - limit / 4 + 4) << "nothing is left to others";
+      waiting.push_back(client());
+      run_ready();
+    }
+    EXPECT_GT(waiting.size(), 8u);
+    EXPECT_GT(next_descriptor(), limit - limit / 4 - 4) << "so many have not to be kept";
+    EXPECT_EQ(engine->stats().active, waiting.size()) << "the tunnel and all but the last";
+    expect_works(from, to);
+    waiting.clear();
+    clock.advance(100ms);
+    auto [again, backend] = tunnel("a.test", server);
+    expect_works(again, backend);
+  });
+}
+
 std::chrono::nanoseconds cpu_time() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

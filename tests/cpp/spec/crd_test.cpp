@@ -8,6 +8,7 @@
 #include <set>
 
 #include "spec/field_lister.hpp"
+#include "spec/spec_text.hpp"
 #include "support/files.hpp"
 
 // Holds our descriptions of the fields against the OpenAPI schemas of both generations of the resources.
@@ -192,6 +193,38 @@ void compare(const fs::path& crds, const std::string& plural, std::set<std::stri
   }
 }
 
+/// A rule about one field that its description does not show, with a spec that the CRD accepts and what is said of it.
+struct Stricter {
+  std::string difference;
+  std::string kind;
+  std::string spec;
+  std::string problem;
+};
+
+std::vector<Stricter> stricter_rules() {
+  const std::string dhcp =
+      "networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, serverIP: 192.0.2.2}, leaseConfig: {rangeStart: "
+      "192.0.2.100, rangeEnd: 192.0.2.149}, options: ";
+  const std::string dns =
+      "networkConfig: {serverIP: 192.0.2.3, proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com, ";
+  return {
+      {"dhcpservers/spec/options/*/code: stricter here, no code of the protocol itself", "DHCPServer",
+       dhcp + "[{code: 54, value: 192.0.2.3}]", "bad-option-value /spec/options/0/code"},
+      {"dhcpservers/spec/options/*/value: stricter here, a value that fits the code", "DHCPServer",
+       dhcp + "[{code: 26, value: many}]", "bad-option-value /spec/options/0/value"},
+      {"dnsservers/spec/cacheTTL: stricter here, at most 4294967294 seconds", "DNSServer",
+       dns + "cacheTTL: 4294967295s", "bad-duration /spec/cacheTTL"},
+      {"dnsservers/spec/reloadInterval: stricter here, at most 4294967294 seconds", "DNSServer",
+       dns + "reloadInterval: 9999999h", "bad-duration /spec/reloadInterval"},
+      {"dnsservers/spec/networkConfig/serverIP: stricter here, with a length a host of that network", "DNSServer",
+       "networkConfig: {serverIP: 192.0.2.255/24, proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com",
+       "address-reserved /spec/networkConfig/serverIP"},
+      {"proxyservers/spec/networkConfig/serverIP: stricter here, with a length a host of that network", "ProxyServer",
+       "networkConfig: {serverIP: 192.0.2.0/24}, backends: [{name: a, hostname: a.example.com, port: 443, "
+       "targetService: svc, targetPort: 443, targetNamespace: ns}]",
+       "address-reserved /spec/networkConfig/serverIP"}};
+}
+
 /// The list of docs/spec.md, section "Differences from the CRDs".
 std::set<std::string> documented_differences() {
   const std::string text = test::read_file(fs::path(HCPNET_SOURCE_DIR) / "docs/spec.md");
@@ -216,6 +249,13 @@ TEST(Crds, AgreeWithTheFieldsHereButForTheDocumentedDifferences) {
   compare<DNSServer>(crds, "dnsservers", found, compared);
   compare<ProxyServer>(crds, "proxyservers", found, compared);
   EXPECT_GT(compared, 120u);
+  for (const Stricter& rule : stricter_rules()) {
+    EXPECT_THAT(test::errors(std::string(test::kOooi) + "kind: " + rule.kind + "\nmetadata: {name: a}\nspec: {" +
+                             rule.spec + "}\n"),
+                testing::ElementsAre(rule.problem))
+        << rule.difference;
+    found.insert(rule.difference);
+  }
   const std::set<std::string> documented = documented_differences();
   for (const std::string& difference : found)
     EXPECT_TRUE(documented.contains(difference)) << "not in docs/spec.md:\n- `" << difference << '`';

@@ -58,6 +58,47 @@ TEST(Observed, KnowsClusterAddressesButNotOfHeadlessServices) {
               ElementsAre(Pair("hcp-blue/kube-apiserver", Ipv4(172, 30, 0, 10))));
 }
 
+TEST(Observed, KnowsWhereAServiceIsReached) {
+  const Observed observed = read(R"(apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Service, metadata: {name: inner, namespace: p}, spec: {clusterIP: 172.30.0.7, clusterIPs: [172.30.0.7, "fd02::7"]}}
+- {apiVersion: v1, kind: Service, metadata: {name: six, namespace: p}, spec: {clusterIP: "fd02::8"}}
+- {apiVersion: v1, kind: Service, metadata: {name: lb, namespace: p}, spec: {clusterIP: 172.30.0.9}, status: {loadBalancer: {ingress: [{hostname: a.example.com}, {ip: 198.51.100.9}]}}}
+- {apiVersion: v1, kind: Service, metadata: {name: named, namespace: p}, spec: {clusterIP: 172.30.0.11}, status: {loadBalancer: {ingress: [{hostname: a.example.com}]}}}
+- {apiVersion: v1, kind: Service, metadata: {name: headless, namespace: p}, spec: {clusterIP: None}}
+- {apiVersion: v1, kind: Service, metadata: {name: external, namespace: p}, spec: {type: ExternalName, externalName: a.example.com}}
+- {apiVersion: v1, kind: Service, metadata: {name: sliced, namespace: p}, spec: {clusterIP: 172.30.0.12, ports: [{port: 443}, {name: b, port: 80}]}}
+- apiVersion: discovery.k8s.io/v1
+  kind: EndpointSlice
+  metadata: {name: sliced-x, namespace: p, labels: {kubernetes.io/service-name: sliced}}
+  addressType: IPv4
+  ports: [{port: 8443}]
+  endpoints: [{addresses: [10.128.0.9]}]
+- apiVersion: discovery.k8s.io/v1
+  kind: EndpointSlice
+  metadata: {name: inner-x, namespace: p, labels: {kubernetes.io/service-name: inner}}
+  addressType: IPv4
+  ports: [{port: 443}]
+  endpoints: [{addresses: [10.128.0.10], conditions: {ready: false}}]
+)",
+                                 "p/lb:443: []\n")
+                                .observed;
+  const auto of = [&](const std::string& service, std::uint16_t port) {
+    const auto known = observed.endpoints_of("p/" + service, port);
+    return known ? texts(*known) : std::vector<std::string>{"by name"};
+  };
+  EXPECT_THAT(of("inner", 443), ElementsAre("172.30.0.7:443")) << "nothing of its slice is ready";
+  EXPECT_THAT(of("six", 443), ElementsAre("[fd02::8]:443"));
+  EXPECT_THAT(of("lb", 6443), ElementsAre("198.51.100.9:6443"));
+  EXPECT_THAT(of("lb", 443), IsEmpty()) << "an endpoint map goes before all else";
+  EXPECT_THAT(of("named", 443), ElementsAre("172.30.0.11:443"));
+  for (const char* service : {"headless", "external", "unseen"})
+    EXPECT_THAT(of(service, 443), ElementsAre("by name")) << service;
+  EXPECT_THAT(of("sliced", 443), ElementsAre("10.128.0.9:8443"));
+  EXPECT_THAT(of("sliced", 80), ElementsAre("172.30.0.12:80"));
+}
+
 TEST(Observed, LetsTheOlderOneHaveAMacOrAnAddress) {
   const Reading reading = read_sample();
   EXPECT_THAT(reading.observed.mac_namespaces, UnorderedElementsAre(Pair(mac(1), "hcp-blue"), Pair(mac(2), "hcp-red")));
@@ -127,6 +168,15 @@ TEST(Observed, RefusesFilesThatCannotBeRead) {
   EXPECT_FALSE(load_observed({{"o.yaml", "a: 'b"}}, {}, warnings).has_value());
   EXPECT_FALSE(load_observed({{"o.yaml", "just a word\n"}}, {}, warnings).has_value());
   EXPECT_FALSE(load_observed({}, {{"e.yaml", "[a]\n"}}, warnings).has_value());
+  // What a command leaves of the file that it was to write, when it fails.
+  for (const char* nothing : {"", "\n", "# nothing\n", "---\n"}) {
+    const auto objects = load_observed({{"o.yaml", nothing}}, {}, warnings);
+    const auto endpoints = load_observed({}, {{"e.yaml", nothing}}, warnings);
+    ASSERT_TRUE(objects.has_error() && endpoints.has_error()) << nothing;
+    EXPECT_EQ(objects.error().begin()->code, "no-documents");
+    EXPECT_EQ(endpoints.error().begin()->code, "no-documents");
+  }
+  EXPECT_TRUE(load_observed({{"o.yaml", "{apiVersion: v1, kind: List, items: []}"}}, {{"e.yaml", "{}"}}, warnings));
 }
 
 TEST(EndpointMap, ReplacesWhatSlicesSay) {
@@ -215,14 +265,32 @@ TEST(ApplyObserved, DoesNotUseAnAddressThatBelongsToSomethingElse) {
   EXPECT_EQ(set.infras.at(0).clusters.at(1).apps_vip, std::nullopt);
 }
 
+TEST(ApplyObserved, DoesNotUseAnAddressOfAnotherInfra) {
+  const std::string sets = test::infra_text() +
+                           test::attachment_text("blue", kIngress + "192.0.2.200-192.0.2.204}}\n") +
+                           test::infra_text("field", "", "198.51.100.") +
+                           test::attachment_text("red", kIngress + "198.51.100.210-198.51.100.214}}\n", "field");
+  for (const Ipv4 taken : {Ipv4(192, 0, 2, 4), Ipv4(192, 0, 2, 120), Ipv4(192, 0, 2, 200)}) {
+    ValidSet set = test::valid(sets);
+    Observed observed;
+    observed.apps_addresses = {{"hcp/blue", Ipv4(192, 0, 2, 200)}, {"hcp/red", taken}};
+    apply_observed(set, observed);
+    EXPECT_EQ(set.infras.at(0).clusters.at(0).apps_vip, Ipv4(192, 0, 2, 200));
+    EXPECT_EQ(set.infras.at(1).clusters.at(0).apps_vip, std::nullopt) << taken.to_string();
+    ASSERT_EQ(set.warnings.items().size(), 1u);
+    EXPECT_EQ(set.warnings.items()[0].code, "vip-unusable");
+    EXPECT_THAT(set.warnings.items()[0].message, HasSubstr("of Infra hcp/yard"));
+  }
+}
+
 // --- who wins
 
 /// An observed attachment; `created` is the day of January.
 std::string attachment(const std::string& name, const std::string& created, const std::string& domain,
-                       const std::string& pool, const std::string& address) {
+                       const std::string& pool, const std::string& address, const std::string& infra = "v") {
   return "---\napiVersion: hostedcluster.densityops.com/v1alpha1\nkind: InfraClusterAttachment\nmetadata: {name: " +
          name + ", namespace: hcp, creationTimestamp: \"2026-01-" + created +
-         "T00:00:00Z\"}\nspec:\n  infraRef: {name: v}\n" + "  hostedClusterRef: {name: " + name +
+         "T00:00:00Z\"}\nspec:\n  infraRef: {name: " + infra + "}\n  hostedClusterRef: {name: " + name +
          ", namespace: hcp}\n  dns: {clusterName: " + domain.substr(0, domain.find('.')) +
          ", baseDomain: " + domain.substr(domain.find('.') + 1) +
          "}\n  appsIngress: {enabled: true, metallb: {ipAddressPoolRange: " + pool +
@@ -248,6 +316,15 @@ TEST(Observed, TheOlderAttachmentKeepsDomainAndPool) {
   EXPECT_THAT(told, ElementsAre("8 claim-lost /spec/dns/clusterName", "18 claim-lost /spec/dns/clusterName",
                                 "28 claim-lost /spec/dns/clusterName",
                                 "39 claim-lost /spec/appsIngress/metallb/ipAddressPoolRange"));
+}
+
+TEST(Observed, TheOlderAttachmentKeepsItsPoolFromThatOfAnotherInfra) {
+  const Reading reading =
+      read(attachment("young", "03", "red.example.com", "192.0.2.204-192.0.2.210", "192.0.2.210", "w") +
+           attachment("old", "02", "blue.example.com", "192.0.2.200-192.0.2.204", "192.0.2.200"));
+  EXPECT_THAT(reading.observed.apps_addresses, ElementsAre(Pair("hcp/old", Ipv4(192, 0, 2, 200))));
+  ASSERT_EQ(reading.warnings.warning_count(), 1u) << reading.warnings.to_string();
+  EXPECT_EQ(reading.warnings.items().front().path, "/spec/appsIngress/metallb/ipAddressPoolRange");
 }
 
 TEST(Observed, TheOlderInfraKeepsAServerAddress) {

@@ -48,6 +48,67 @@ TEST(Policies, DoNotAccuseTargetsThatMayBeInAFileThatIsBroken) {
   EXPECT_THAT(found, ElementsAre("yaml-syntax "));
 }
 
+TEST(Policies, DoNotAccuseTargetsWhoseIdentityIsAtFault) {
+  const auto errors = [](const std::string& old_text, const std::string& new_text) {
+    std::string set = test::infra_text() + policy("DNSPolicy", "p", "{kind: Infra, name: yard}");
+    set.replace(set.find(old_text), old_text.size(), new_text);
+    return test::errors(set);
+  };
+  EXPECT_THAT(errors("/v1alpha1", "/v1"), ElementsAre("unsupported-version /apiVersion"));
+  EXPECT_THAT(errors("kind: Infra", "kind: Infar"), ElementsAre("unknown-kind /kind"));
+  EXPECT_THAT(errors("kind: Infra", "kind: [Infra]"), ElementsAre("wrong-type /kind"));
+  EXPECT_THAT(errors("name: yard", "name: Yard"), ElementsAre("bad-name /metadata/name"));
+  EXPECT_THAT(errors("name: yard", "name: [yard]"), ElementsAre("wrong-type /metadata/name"));
+  EXPECT_THAT(errors("namespace: hcp", "namespace: Hcp"), ElementsAre("bad-name /metadata/namespace"));
+  EXPECT_THAT(errors("name: yard, namespace: hcp", "name: [yard], namespace: abc"),
+              ElementsAre("wrong-type /metadata/name", "bad-reference /spec/targetRef/name"))
+      << "what is good of it does not fit";
+  EXPECT_THAT(errors("name: p, namespace: hcp", "name: p, namespace: [hcp]"),
+              ElementsAre("wrong-type /metadata/namespace"));
+
+  const std::string lone = policy("DNSPolicy", "p", "{kind: Infra, name: yard}");
+  EXPECT_THAT(test::errors("apiVersion: v1\nkind: Secret\n---\n" + lone),
+              ElementsAre("unknown-kind /kind", "bad-reference /spec/targetRef/name"))
+      << "no policy refers to one";
+  EXPECT_THAT(test::errors("apiVersion: v1\nkind: List\nitems: [5]\n---\n" + lone), ElementsAre("wrong-type /items/0"));
+}
+
+TEST(Policies, AValueThatIsWrongIsOneProblem) {
+  const auto dhcp = [](const std::string& more) { return errors_of("DHCPPolicy", "  " + more + "\n"); };
+  const std::string ipv6 =
+      "ipv6: {cidr: \"2001:db8::/64\", rangeStart: \"2001:db8::10\", rangeEnd: \"2001:db8::1f\", reservations: [";
+  const std::string item = "wrong-type /spec/ipv6/reservations/0";
+  EXPECT_THAT(dhcp(ipv6 + "{macAddress: 5, address: \"2001:db8::77\"}]}"), ElementsAre(item + "/macAddress"));
+  EXPECT_THAT(dhcp(ipv6 + "{duid: [a], address: \"2001:db8::77\"}]}"), ElementsAre(item + "/duid"));
+  EXPECT_THAT(dhcp(ipv6 + "[a]]}"), ElementsAre(item));
+  EXPECT_THAT(dhcp("ipv6: [x]\n  routerAdvertisement: {}"), ElementsAre("wrong-type /spec/ipv6"));
+
+  const auto dns = [](const std::string& views) {
+    return errors_of("DNSPolicy", "  views: " + views + "\n  access: [{view: w}]\n");
+  };
+  EXPECT_THAT(dns("[{name: 5, clientPrefixes: [198.51.100.0/24]}]"), ElementsAre("wrong-type /spec/views/0/name"));
+  EXPECT_THAT(dns("[w]"), ElementsAre("wrong-type /spec/views/0"));
+  EXPECT_THAT(dns("w"), ElementsAre("wrong-type /spec/views"));
+  EXPECT_THAT(errors_of("DNSPolicy", "  access: [{view: w}, {view: w}]\n"),
+              ElementsAre("bad-reference /spec/access/0/view", "bad-reference /spec/access/1/view"));
+
+  const auto proxy = [](const std::string& more) { return errors_of("ProxyPolicy", "  " + more + "\n"); };
+  EXPECT_THAT(proxy("proxyProtocol: {send: {zz: 1}, backends: [a]}"),
+              ElementsAre("wrong-type /spec/proxyProtocol/send"));
+  EXPECT_THAT(proxy("proxyProtocol: {send: V1, backends: a}"), ElementsAre("wrong-type /spec/proxyProtocol/backends"));
+  EXPECT_THAT(proxy("healthCheck: {intervalSeconds: x, timeoutSeconds: 20}"),
+              ElementsAre("wrong-type /spec/healthCheck/intervalSeconds"));
+  EXPECT_THAT(proxy("accessLog: {format: json, template: \"%{path}\"}"),
+              ElementsAre("bad-template /spec/accessLog/template"));
+
+  std::string infra = test::infra_text();
+  infra.replace(infra.find("proxy: {"), 8, "proxy: {enabled: \"false\", ");
+  EXPECT_THAT(test::errors(infra + test::attachment_text("blue") +
+                           policy("DNSPolicy", "p", "{kind: Infra, name: yard}",
+                                  "  entries: [{hostname: api.blue.hc.example.com, ip: 192.0.2.9}]\n")),
+              ElementsAre("wrong-type /spec/infraComponents/proxy/enabled"));
+}
+
 TEST(DhcpPolicy, HoldsReservationsAgainstTheNetwork) {
   const auto reserve = [](const std::string& address) {
     return errors_of("DHCPPolicy", "  reservations: [{macAddress: \"02:00:00:00:00:01\", address: " + address + "}]\n");
@@ -205,15 +266,19 @@ TEST(DnsPolicy, PublishesRecordsOfEveryTypeOfData) {
       records("{name: a.example, type: TXT, data: [\"\\\"x y\\\"\"]}, {name: b.example, type: mx, ttlSeconds: 5, "
               "data: [10 a.example.]}, {name: _s._tcp.c.example, type: SRV, data: [0 0 1 a., 0 0 2 b.]}, "
               "{name: d.example, type: HTTPS, data: [1 . alpn=h2]}, {name: e.example, type: TYPE65280, data: "
-              "['\\# 1 00']}"),
+              "['\\# 1 00']}, {name: _443._tcp.f.example, type: TLSA, data: [3 1 1 ab cd]}, {name: g.example, type: "
+              "NAPTR, data: ['\\# 8 0000 0001 00 00 00 00', '100 10 U SIP+D2U \"\" _sip.example.']}"),
       IsEmpty());
+  EXPECT_THAT(records("{name: a, type: NAPTR, data: ['\\# 1 00']}, {name: b, type: RP, data: ['\\# 3 0000ff']}"),
+              ElementsAre("bad-record /spec/records/0/data/0", "bad-record /spec/records/1/data/0"));
   EXPECT_THAT(
       records("{name: a..b, type: A, data: [192.0.2.1]}, {name: a, type: SOA, data: [x]}, {name: a, type: "
               "AAAA, data: ['2001:db8::1', 192.0.2.1]}, {name: c, type: CNAME, data: [a., b.]}, {name: C, type: "
-              "TXT, data: [x]}"),
+              "TXT, data: [x]}, {name: d, type: DNAME, data: [e.]}, {name: f, type: NAPTR, data: [0 0 x x f.]}"),
       testing::UnorderedElementsAre("bad-name /spec/records/0/name", "bad-choice /spec/records/1/type",
                                     "bad-record /spec/records/2/data/1", "too-many-items /spec/records/3/data",
-                                    "bad-combination /spec/records/4/name"));
+                                    "bad-combination /spec/records/4/name", "bad-choice /spec/records/5/type",
+                                    "bad-record /spec/records/6/data/0"));
   EXPECT_THAT(errors_of("DNSPolicy",
                         "  views: [{name: v, clientPrefixes: [198.51.100.0/24], records: [{name: a, type: A, data: "
                         "[b]}]}]\n"),

@@ -28,9 +28,13 @@ std::string proxy_server(const std::string& name, const std::string& last_byte, 
                 "networkConfig: {serverIP: 192.0.2." + last_byte + "}, backends: [{name: a, hostname: " + name +
                     ".example.com, port: 8443, targetService: " + target + ", targetNamespace: ns" + more + "}]");
 }
+/// Of the first error; empty when there is none.
 std::string message(const std::string& text) {
   const auto result = check({{"f.yaml", text}});
-  return result.has_value() ? "" : result.error().items().front().message;
+  if (result.has_value()) return {};
+  for (const Diagnostic& d : Diagnostics(result.error()))
+    if (d.severity == Severity::error) return d.message;
+  return {};
 }
 
 TEST(SetRules, ADnsServerDoesNotForwardToItself) {
@@ -46,6 +50,19 @@ TEST(SetRules, ADnsServerDoesNotForwardToItself) {
               ElementsAre("forward-loop /spec/upstreamDNS/1"));
   EXPECT_THAT(test::errors(dns_server("192.0.2.3", "5353")), IsEmpty());
   EXPECT_THAT(test::findings(dns_server("192.0.2.3")), ElementsAre("4:132 forward-loop /spec/upstreamDNS/0"));
+}
+
+// Field case ZON-11: an interface of one host is in no configuration for another.
+TEST(SetRules, Zon11AnUpstreamWithAZoneIsRefusedAtItsLine) {
+  for (const char* const upstream : {"\"2001:db8::53%eth0\"", "\"[fe80::1%eth0]:5353\"", "\"fe80::1%2\""}) {
+    const std::string text = dns_server("\"2001:db8::53\", " + std::string(upstream));
+    EXPECT_THAT(test::errors(text), ElementsAre("bad-address /spec/upstreamDNS/1")) << upstream;
+    EXPECT_THAT(message(text), HasSubstr("an address with a zone means something on one host only")) << upstream;
+  }
+  EXPECT_THAT(
+      test::errors(test::infra_text("yard", "networkAttachmentDefinition: vlan7\n    dnsServers: [\"fe80::1%eth0\"]")),
+      ElementsAre("bad-address /spec/networkConfig/dnsServers/0"));
+  EXPECT_THAT(test::errors(dns_server("\"2001:db8::53\", \"[2001:db8::53]:5353\"")), IsEmpty());
 }
 
 TEST(SetRules, ADhcpNetworkHasOneServer) {
@@ -98,6 +115,93 @@ TEST(SetRules, ABackendLeadsToNoProxyOfTheSet) {
   EXPECT_THAT(test::errors(test::infra_text() + proxy_server("a", "9", "192.0.2.4, targetPort: 9443")), IsEmpty());
   EXPECT_THAT(message(test::infra_text() + proxy_server("a", "9", "192.0.2.4, targetPort: 443")),
               HasSubstr("Infra hcp/yard (f.yaml:12)"));
+}
+
+// --- Infras and their clusters
+
+/// "yard" on 192.0.2.0/24 and "field" on 198.51.100.0/24, with one cluster each; `of_field` are further lines of the
+/// second one's attachment.
+std::string two_networks(const std::string& of_field, const std::string& of_yard = "") {
+  return test::infra_text() + test::attachment_text("blue", of_yard) + test::infra_text("field", "", "198.51.100.") +
+         test::attachment_text("red", of_field, "field");
+}
+std::string with_pool(const std::string& range) {
+  return "  appsIngress: {enabled: true, metallb: {addressPoolName: p, ipAddressPoolRange: " + range + "}}\n";
+}
+std::string replaced(std::string text, const std::string& was, const std::string& is) {
+  return text.replace(text.find(was), was.size(), is);
+}
+
+TEST(SetRules, PoolsOfOneInfraHoldNothingOfAnother) {
+  const std::string overlap = "ranges-overlap /spec/appsIngress/metallb/ipAddressPoolRange";
+  for (const char* range :
+       {"192.0.2.1/32", "192.0.2.2-192.0.2.4", "192.0.2.149-192.0.2.150", "192.0.2.210-192.0.2.220", "192.0.2.0/24"})
+    EXPECT_THAT(test::errors(two_networks(with_pool(range), with_pool("192.0.2.200-192.0.2.210"))),
+                ElementsAre(overlap))
+        << range;
+  EXPECT_THAT(test::errors(two_networks(with_pool("192.0.2.211-192.0.2.220"), with_pool("192.0.2.200-192.0.2.210"))),
+              IsEmpty())
+      << "something may route to it";
+  const std::string text = two_networks(with_pool("192.0.2.1-192.0.2.4"));
+  EXPECT_THAT(message(text),
+              HasSubstr("networkConfig.gateway 192.0.2.1, infraComponents.dhcp.serverIP 192.0.2.2, "
+                        "infraComponents.dns.serverIP 192.0.2.3, infraComponents.proxy.serverIP 192.0.2.4 of Infra "
+                        "hcp/yard (f.yaml:"));
+  EXPECT_THAT(message(two_networks(with_pool("192.0.2.200/32"), with_pool("192.0.2.200/32"))),
+              HasSubstr("the pool of attachment blue of Infra hcp/yard (f.yaml:"));
+}
+
+TEST(SetRules, DomainsOfOneInfraMeetNoneOfAnother) {
+  const auto with_domain = [](const std::string& domain) {
+    return replaced(two_networks(""), "clusterName: red, baseDomain: hc.example.com", domain);
+  };
+  for (const char* domain :
+       {"clusterName: blue, baseDomain: hc.example.com", "clusterName: a, baseDomain: blue.hc.example.com",
+        "clusterName: hc, baseDomain: example.com"})
+    EXPECT_THAT(test::errors(with_domain(domain)), ElementsAre("domains-overlap /spec/dns")) << domain;
+  EXPECT_THAT(test::errors(with_domain("clusterName: blue, baseDomain: hc.example.org")), IsEmpty());
+  EXPECT_THAT(message(with_domain("clusterName: blue, baseDomain: hc.example.com")),
+              HasSubstr("that of attachment blue of Infra hcp/yard (f.yaml:"));
+}
+
+TEST(SetRules, ALegacyInfraIsComparedWithTheClustersOfOthers) {
+  const auto legacy = [](const std::string& name, const std::string& prefix, const std::string& domain,
+                         const std::string& plane) {
+    return replaced(replaced(test::infra_text(name, "", prefix), "3}\n", "3, " + domain + "}\n"), "4}\n",
+                    "4, controlPlaneNamespace: " + plane + "}\n");
+  };
+  const std::string blue = legacy("field", "198.51.100.", "clusterName: blue, baseDomain: HC.example.com", "p");
+  const std::string attached = test::infra_text() + test::attachment_text("blue");
+  EXPECT_THAT(test::errors(attached + blue), ElementsAre("domains-overlap /spec/infraComponents/dns/clusterName"));
+  EXPECT_THAT(test::errors(blue + attached), ElementsAre("domains-overlap /spec/dns"));
+  const std::string other = "clusterName: red, baseDomain: example.org";
+  EXPECT_THAT(test::errors(attached + legacy("field", "198.51.100.", other, "hcp-blue")),
+              ElementsAre("duplicate-cluster /spec/infraComponents/proxy/controlPlaneNamespace"));
+  EXPECT_THAT(test::errors(attached + legacy("field", "198.51.100.", other, "hcp-red")), IsEmpty());
+  EXPECT_THAT(test::errors(legacy("yard", "192.0.2.", other, "a") + legacy("field", "198.51.100.", other, "b")),
+              ElementsAre("domains-overlap /spec/infraComponents/dns/clusterName"));
+}
+
+TEST(SetRules, AHostedClusterHasOneInfra) {
+  const std::string twice = replaced(two_networks(""), "hostedClusterRef: {name: red", "hostedClusterRef: {name: blue");
+  EXPECT_THAT(test::errors(twice), ElementsAre("duplicate-cluster /spec/hostedClusterRef/name"));
+  EXPECT_THAT(message(twice), HasSubstr("HostedCluster hcp/blue is attached by attachment blue of Infra hcp/yard"));
+  EXPECT_THAT(test::errors(two_networks("  controlPlaneNamespace: hcp-blue\n")),
+              ElementsAre("duplicate-cluster /spec/hostedClusterRef/name"));
+}
+
+TEST(SetRules, NetworksThatOverlapGiveNoAddressOutTwice) {
+  // The second has other servers than the first, no DHCP, and the same gateway.
+  const std::string other =
+      replaced(replaced(replaced(test::infra_text("field"), "192.0.2.3", "192.0.2.13"), "192.0.2.4", "192.0.2.14"),
+               "dhcp: {serverIP: 192.0.2.2, rangeStart: 192.0.2.100, rangeEnd: 192.0.2.149}", "dhcp: {enabled: false}");
+  EXPECT_THAT(test::warnings(test::infra_text() + other), ElementsAre("networks-overlap /spec/networkConfig/cidr"));
+  EXPECT_THAT(test::errors(test::infra_text() + replaced(other, "192.0.2.14", "192.0.2.110")),
+              ElementsAre("address-in-range /spec/infraComponents/proxy/serverIP"));
+  EXPECT_THAT(test::errors(replaced(other, "192.0.2.14", "192.0.2.110") + test::infra_text()),
+              ElementsAre("ranges-overlap /spec/infraComponents/dhcp/rangeStart"));
+  EXPECT_THAT(test::errors(test::infra_text() + replaced(other, "gateway: 192.0.2.1", "gateway: 192.0.2.4")),
+              ElementsAre("addresses-collide /spec/networkConfig/gateway"));
 }
 
 }  // namespace

@@ -211,6 +211,12 @@ TEST(Validate, HoldsTheRulesOfTheStructuredNetwork) {
               ElementsAre("bad-combination" + at + "routeAdvertisementsRef"));
   EXPECT_THAT(network(cudn + "role: Secondary\n    topology: Layer2"),
               ElementsAre("bad-combination" + at + "topology"));
+  // A value that is wrong takes no part: y is no string to every reader, and nobody knows what "false" was to mean.
+  EXPECT_THAT(network("attachment: {kind: ClusterUserDefinedNetwork, name: v, namespace: y}"),
+              ElementsAre("wrong-type" + at + "attachment/namespace"));
+  std::string quoted = test::infra_text("yard", cudn + "ipam: OVNKubernetes");
+  quoted.replace(quoted.find("dhcp: {"), 7, "dhcp: {enabled: \"false\", ");
+  EXPECT_THAT(test::errors(quoted), ElementsAre("wrong-type /spec/infraComponents/dhcp/enabled"));
 }
 
 TEST(Validate, SettlesInfrasThatMeet) {
@@ -224,6 +230,9 @@ TEST(Validate, SettlesInfrasThatMeet) {
   EXPECT_THAT(test::errors(test::infra_text() + elsewhere), ElementsAre("networks-overlap /spec/networkConfig/cidr"))
       << "leases are kept by network";
   elsewhere.replace(elsewhere.find("192.0.2.0/24"), 12, "192.0.2.0/23");
+  EXPECT_THAT(test::errors(test::infra_text() + elsewhere),
+              ElementsAre("ranges-overlap /spec/infraComponents/dhcp/rangeStart"));
+  for (const char* end : {"192.0.2.100", "192.0.2.149"}) elsewhere[elsewhere.find(end) + 6] = '3';
   EXPECT_THAT(test::warnings(test::infra_text() + elsewhere), ElementsAre("networks-overlap /spec/networkConfig/cidr"));
   EXPECT_THAT(
       test::errors(test::infra_text() + test::infra_text("field")),
@@ -319,6 +328,55 @@ TEST(Decision, AnInfrasServerAddressHasNoPrefixLength) {
   EXPECT_THAT(test::errors(text), ElementsAre("bad-address /spec/infraComponents/proxy/serverIP"));
 }
 
+TEST(Decision, AServersAddressIsAHostOfTheNetworkThatItsLengthMakes) {
+  const auto dns = [](const std::string& address) {
+    return std::string(test::kOooi) +
+           "kind: DNSServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: " + address +
+           ", proxyIP: 198.51.100.4}, hostedClusterDomain: a.example.com}\n";
+  };
+  const auto proxy = [](const std::string& address) {
+    return std::string(test::kOooi) +
+           "kind: ProxyServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: " + address +
+           "}, backends: [{name: a, hostname: a.example.com, port: 443, targetService: svc, targetPort: 443, "
+           "targetNamespace: ns}]}\n";
+  };
+  const std::string at = " /spec/networkConfig/serverIP";
+  for (const char* good :
+       {"192.0.2.4", "192.0.2.0", "192.0.2.4/24", "192.0.3.0/23", "192.0.2.4/31", "192.0.2.4/32", "192.0.2.4/1"}) {
+    EXPECT_THAT(test::errors(dns(good)), IsEmpty()) << good;
+    EXPECT_THAT(test::errors(proxy(good)), IsEmpty()) << good;
+  }
+  for (const char* reserved : {"192.0.2.0/24", "192.0.2.255/24", "192.0.2.7/29", "128.0.0.0/1"}) {
+    EXPECT_THAT(test::errors(dns(reserved)), ElementsAre("address-reserved" + at)) << reserved;
+    EXPECT_THAT(test::errors(proxy(reserved)), ElementsAre("address-reserved" + at)) << reserved;
+  }
+  for (const char* length : {"/0", "/33", "/99", "/024", "/"}) {
+    const auto result = check({{"f.yaml", proxy(std::string("192.0.2.4") + length)}});
+    ASSERT_TRUE(result.has_error()) << length;
+    ASSERT_EQ(result.error().error_count(), 1u) << result.error().to_string();
+    EXPECT_EQ(result.error().items().front().code, "bad-address") << length;
+    EXPECT_THAT(result.error().items().front().message, testing::HasSubstr("the prefix length")) << length;
+  }
+}
+
+TEST(Decision, ADurationThatIsTooLongIsToldTheLimit) {
+  const auto found = [](const std::string& field) {
+    return check({{"f.yaml", std::string(test::kOooi) +
+                                 "kind: DNSServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: 192.0.2.3, "
+                                 "proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com, " +
+                                 field + "}\n"}});
+  };
+  for (const char* good : {"cacheTTL: 0s", "cacheTTL: 4294967294s", "cacheTTL: 1193046h", "reloadInterval: 71582788m"})
+    EXPECT_TRUE(found(good).has_value()) << good;
+  for (const char* bad : {"cacheTTL: 4294967295s", "cacheTTL: 9999999h", "reloadInterval: 71582789m",
+                          "cacheTTL: 99999999999999999999s"}) {
+    const auto result = found(bad);
+    ASSERT_TRUE(result.has_error()) << bad;
+    EXPECT_THAT(result.error().items().front().message, testing::HasSubstr("at most 4294967294 seconds")) << bad;
+  }
+  EXPECT_THAT(found("cacheTTL: 1m30s").error().items().front().message, testing::HasSubstr("one unit of s, m, h"));
+}
+
 TEST(Decision, AnOptionValueThatDoesNotFitItsCodeIsAnErrorAtItsLine) {
   const auto result = check({{"s.yaml", R"(apiVersion: hostedcluster.densityops.com/v1alpha1
 kind: DHCPServer
@@ -373,18 +431,22 @@ TEST(Decision, AnAttachmentOfAnInfraElsewhereIsWarnedOf) {
   const auto result = check({{"a.yaml", "a: 'b"}, {"b.yaml", test::attachment_text("blue")}});
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().warning_count(), 0u);
+  // Nor when the Infra is there and its name cannot be read.
+  const auto nameless = check({{"f.yaml", test::infra_text("[yard]") + test::attachment_text("blue")}});
+  ASSERT_FALSE(nameless.has_value());
+  EXPECT_EQ(nameless.error().warning_count(), 0u) << nameless.error().to_string();
 }
 
-TEST(Decision, AHostedClusterIsAttachedToAnInfraOnce) {
+TEST(Decision, AHostedClusterIsAttachedOnce) {
   std::string second = test::attachment_text("red");
   second.replace(second.find("hostedClusterRef: {name: red"), 28, "hostedClusterRef: {name: blue");
   EXPECT_THAT(test::errors(test::infra_text() + test::attachment_text("blue") + second),
               ElementsAre("duplicate-cluster /spec/hostedClusterRef/name"));
-  // Two Infras may serve one cluster: its workers may be on two networks.
+  // Nor to two of them.
   second.replace(second.find("infraRef: {name: yard}"), 22, "infraRef: {name: field}");
   EXPECT_THAT(test::errors(test::infra_text() + test::infra_text("field", "", "198.51.100.") +
                            test::attachment_text("blue") + second),
-              IsEmpty());
+              ElementsAre("duplicate-cluster /spec/hostedClusterRef/name"));
   // a.b and a-b have one control plane.
   std::string dotted = test::attachment_text("red");
   dotted.replace(dotted.find("hostedClusterRef: {name: red"), 28, "hostedClusterRef: {name: a.b");

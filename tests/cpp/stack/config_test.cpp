@@ -151,6 +151,11 @@ TEST(StackConfig, PublishesKubernetesNamesOnlyWhereEveryClientMayUseThem) {
   const StackConfig config = make(test::example_set(), objects);
   EXPECT_EQ(lookup(view(config, "vlan"), "kubernetes.default.svc"), "not ours")
       << "red's workers are not known: the proxy would drop them";
+  objects[0].text +=
+      "- {apiVersion: cluster.x-k8s.io/v1beta1, kind: Machine, metadata: {name: r0, namespace: hcp-red}, status: "
+      "{addresses: [{type: ExternalIP, address: 203.0.113.111}]}}\n";
+  EXPECT_EQ(lookup(view(make(test::example_set(), objects), "vlan"), "kubernetes.default.svc"), "not ours")
+      << "an address of another network is no worker here";
 }
 
 TEST(StackConfig, TellsDhcpTheMaskTheRouterAndOurDns) {
@@ -213,6 +218,29 @@ TEST(StackConfig, ServesSingleServers) {
   EXPECT_EQ(lookup(view(config, "vlan"), "nobody.x.example.com"), "NXDOMAIN");
   EXPECT_TRUE(config.dns.at(0).config.forwarding.resolv_conf);
   EXPECT_EQ(config.dns.at(0).config.forwarding.upstreams.at(0).to_string(), "198.51.100.53:53");
+}
+
+TEST(StackConfig, KnowsAnApiServerByItsNamesWhereItsTargetIsAnAddress) {
+  const StackConfig config = make({{"single.yaml", R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: ProxyServer
+metadata: {name: p, namespace: "n"}
+spec:
+  networkConfig: {serverIP: 192.0.2.9}
+  backends:
+  - {name: blue-api, hostname: api.blue.example.com, port: 6443, targetService: 198.51.100.20, targetPort: 6443, targetNamespace: hcp-blue}
+  - {name: red-api, hostname: api.red.example.com, port: 6443, targetService: 198.51.100.21, targetPort: 6443, targetNamespace: hcp-red}
+  - {name: red-oauth, hostname: oauth.red.example.com, port: 6443, targetService: 198.51.100.22, targetPort: 6443, targetNamespace: hcp-red}
+  - {name: blue-kubernetes, hostname: kubernetes, port: 6443, targetService: 198.51.100.20, targetPort: 6443, targetNamespace: hcp-blue, sourcePrefixRanges: [192.0.2.101/32]}
+  - {name: red-kubernetes, hostname: kubernetes, port: 6443, targetService: kas-of-red, targetPort: 6443, targetNamespace: hcp-red, sourcePrefixRanges: [192.0.2.111/32]}
+  - {name: blue-alias, hostname: kubernetes.default.svc, port: 443, targetService: 198.51.100.20, targetPort: 6443, targetNamespace: hcp-blue, sourcePrefixRanges: [192.0.2.101/32]}
+)"}},
+                                  {});
+  EXPECT_EQ(route(config, "", 6443, "192.0.2.101"), "blue-kubernetes -> 198.51.100.20:6443");
+  EXPECT_EQ(route(config, "", 6443, "192.0.2.111"), "red-kubernetes -> kas-of-red.hcp-red.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "", 6443, "192.0.2.140"), "closed: source_not_allowed") << "there are two of them";
+  EXPECT_EQ(route(config, "oauth.red.example.com", 6443, "192.0.2.140"), "red-oauth -> 198.51.100.22:6443");
+  EXPECT_EQ(route(config, "", 443, "192.0.2.101"), "closed: no_match") << "an alias does not publish the API";
 }
 
 TEST(StackConfig, PublishesRecordsAndPointersOfAPolicy) {
@@ -496,6 +524,40 @@ TEST(StackConfig, AListOfNamesForAnAddressThatIsNotThereIsRefused) {
   ASSERT_TRUE(refused.has_error()) << "it would restrict nobody";
   EXPECT_EQ(place(only(refused.error(), "no-such-listener")), "set.yaml:36 /spec/allowedNames/0/address");
   EXPECT_TRUE(build("::ffff:172.16.0.9").has_value());
+}
+
+TEST(StackConfig, KnowsAWorkerByAnAddressOfAnyType) {
+  std::vector<spec::SourceText> objects = test::example_observed();
+  objects.push_back({"machines.yaml", R"(apiVersion: cluster.x-k8s.io/v1beta1
+kind: Machine
+metadata: {name: b2, namespace: hcp-blue}
+status:
+  addresses:
+  - {type: Hostname, address: b2}
+  - {type: ExternalIP, address: 192.0.2.103}
+  - {type: ExternalIP, address: 203.0.113.103}
+)"});
+  const StackConfig config = make(test::example_set(), objects);
+  EXPECT_EQ(route(config, "", 6443, "192.0.2.103"),
+            "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "", 6443, "203.0.113.103"), "closed: source_not_allowed");
+}
+
+TEST(StackConfig, LeadsToTheAddressOfAServiceThatWasSeen) {
+  std::vector<spec::SourceText> objects = test::example_observed();
+  objects.push_back({"services.yaml", R"(apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Service, metadata: {name: kube-apiserver, namespace: hcp-blue}, spec: {clusterIP: 172.30.0.10, ports: [{port: 6443}]}}
+- {apiVersion: v1, kind: Service, metadata: {name: kube-apiserver, namespace: hcp-red}, spec: {clusterIP: 172.30.0.11}, status: {loadBalancer: {ingress: [{ip: 198.51.100.20}]}}}
+- {apiVersion: v1, kind: Service, metadata: {name: oauth-openshift, namespace: hcp-red}, spec: {clusterIP: None}}
+)"});
+  const StackConfig config = make(test::example_set(), objects);
+  const char* stranger = "192.0.2.140";
+  EXPECT_EQ(route(config, "api.blue.hc.example.com", 6443, stranger), "blue-kube-apiserver -> 172.30.0.10:6443");
+  EXPECT_EQ(route(config, "api.red.hc.example.com", 6443, stranger), "red-kube-apiserver -> 198.51.100.20:6443");
+  EXPECT_EQ(route(config, "oauth.red.hc.example.com", 443, stranger),
+            "red-oauth-openshift -> oauth-openshift.hcp-red.svc.cluster.local:6443");
 }
 
 TEST(StackConfig, TheEmbeddersEndpointsGoBeforeTheOthers) {

@@ -2,7 +2,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <hcpnet/stack/files.hpp>
+#include <thread>
 
 #include "support/files.hpp"
 
@@ -68,6 +70,43 @@ TEST_F(FilesTest, RefusesWhatIsLargerThanItsLimit) {
   EXPECT_EQ(check({large}, {}), "file-limit");
   std::filesystem::resize_file(large, spec::kObservedLimits.max_file_bytes + 1);
   EXPECT_EQ(check({}, {large}), "file-limit");
+}
+
+TEST_F(FilesTest, ReadsOnlyRegularFilesOfRecords) {
+  const std::string fifo = folder / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  for (const std::string& path : {fifo, folder.string(), std::string("/dev/zero")})
+    EXPECT_EQ(read_record_files({path}).at(0).trouble, "this is no regular file") << path;
+  const auto gone = read_record_files({folder / "gone", write("hosts", "192.0.2.1 a\n")});
+  EXPECT_EQ(gone.at(0).trouble, "No such file or directory");
+  EXPECT_EQ(gone.at(1).text, "192.0.2.1 a\n");
+}
+
+TEST_F(FilesTest, WaitsForTheEndOfAFileOfRecordsThatIsBeingWritten) {
+  const std::string path = write("hosts", "192.0.2.1 a\n");
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    std::ofstream(path, std::ios::binary | std::ios::app) << "192.0.2.2 b\n";
+  });
+  const auto records = read_record_files({path});
+  writer.join();
+  EXPECT_EQ(records.at(0).text, "192.0.2.1 a\n192.0.2.2 b\n") << records.at(0).trouble;
+}
+
+TEST_F(FilesTest, FilesOfRecordsHaveALimitTogether) {
+  std::vector<std::string> paths;
+  const std::size_t each = spec::kZoneFileLimits.max_file_bytes;
+  for (std::size_t i = 0; i <= spec::kMaxRecordFilesBytes / each; ++i) {
+    paths.push_back(write(std::to_string(i), ""));
+    std::filesystem::resize_file(paths.back(), each);
+    std::filesystem::last_write_time(paths.back(),
+                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  }
+  const auto records = read_record_files(paths);
+  for (std::size_t i = 0; i + 1 < records.size(); ++i) EXPECT_EQ(records[i].trouble, "");
+  EXPECT_NE(records.back().trouble.find("268435456"), std::string::npos) << records.back().trouble;
+  EXPECT_TRUE(records.back().is_too_large);
+  EXPECT_TRUE(records.back().text.empty());
 }
 
 TEST_F(FilesTest, DoesNotWaitForAFifo) {

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/system/system_error.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -124,6 +126,26 @@ TEST_F(HandoverTest, AFailedSuccessorChangesNothing) {
   Stack next(successor());
   next.start();
   EXPECT_EQ(places(next), before);
+  stopped.get_future().wait();
+}
+
+TEST_F(HandoverTest, AFailedSuccessorMayTryAgain) {
+  Stack old(options());
+  old.start();
+  const auto before = places(old);
+  boost::asio::io_context io;
+  boost::asio::ip::tcp::acceptor taken(io, {boost::asio::ip::make_address("127.0.0.1"), 0});
+  StackOptions o = successor();
+  o.observe = Endpoint{Ipv4(127, 0, 0, 1), taken.local_endpoint().port()};
+  Stack next(o);
+  EXPECT_THROW(next.start(), boost::system::system_error);
+  while (!old.reload())  // it takes back what it had let go
+    ;
+  taken.close();
+  next.start();
+  auto after = places(next);
+  std::erase_if(after, [](const auto& place) { return place.first.first == "observe"; });
+  EXPECT_EQ(after, before);
   stopped.get_future().wait();
 }
 

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -158,10 +159,87 @@ TEST_F(StackTest, FailsBeforeServingWhenASocketIsTaken) {
   EXPECT_FALSE(stack.is_running());
 }
 
+TEST_F(StackTest, StartsOnceThePortIsFree) {
+  asio::io_context io;
+  asio::ip::tcp::acceptor taken(io, {asio::ip::make_address("127.0.0.1"), 0});
+  StackOptions o = options();
+  o.admin_socket = (folder / "admin.sock").string();
+  o.observe = Endpoint{Ipv4(127, 0, 0, 1), taken.local_endpoint().port()};  // opened when all else is
+  Stack stack(o);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THROW(stack.start(), boost::system::system_error);
+    EXPECT_FALSE(stack.is_running());
+    EXPECT_TRUE(stack.listeners().empty());
+  }
+  taken.close();
+  stack.start();
+  EXPECT_TRUE(stack.troubles().empty());
+  unsigned rcode = 99;
+  EXPECT_EQ(ask(bound(stack, "dns", 53), "api.blue.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+  EXPECT_NE(http(o.admin_socket, "GET /readyz").find("200 OK"), std::string::npos);
+  EXPECT_THROW(stack.start(), std::logic_error);
+  stack.stop();
+  EXPECT_THROW(stack.start(), std::logic_error);
+}
+
 TEST_F(StackTest, FailsWithEveryProblemOfTheFiles) {
   write("kind: Infra\n");
   Stack stack(options());
   EXPECT_THROW(stack.start(), SpecError);
+}
+
+TEST_F(StackTest, NeedsSomethingToServe) {
+  const auto refusal = [](const StackOptions& o) {
+    try {
+      Stack(o).start();
+    } catch (const SpecError& e) {
+      return e.diagnostics().to_string();
+    }
+    return std::string("it runs");
+  };
+  const std::string all = "the set has no DHCP, no DNS, no proxy";
+  EXPECT_NE(refusal({}).find(all), std::string::npos) << refusal({});
+  StackOptions none = options();
+  none.serve = {.dhcp = false, .dns = false, .proxy = false};
+  EXPECT_NE(refusal(none).find("[nothing-to-serve]"), std::string::npos) << refusal(none);
+
+  Stack stack(options());
+  stack.start();
+  const std::string text = spec_text("blue", 1);
+  write(text.substr(0, text.find("  infraComponents")));
+  const auto refused = stack.reload();
+  ASSERT_TRUE(refused.has_error());
+  EXPECT_NE(Diagnostics(refused.error()).to_string().find("[nothing-to-serve]"), std::string::npos);
+  unsigned rcode = 99;
+  EXPECT_EQ(ask(bound(stack, "dns", 53), "api.blue.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+  stack.stop();
+  const std::string why = refusal(options());
+  EXPECT_NE(why.find("[no-component]"), std::string::npos) << why;
+  EXPECT_NE(why.find(all), std::string::npos) << why;
+}
+
+TEST_F(StackTest, AdvertisesNothingWhereAnotherProcessHasDhcp) {
+  write(spec_text("blue", 1) + R"(---
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DHCPServer
+metadata: {name: elsewhere, namespace: hcp}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, serverIP: 192.0.2.2}
+  leaseConfig: {rangeStart: 192.0.2.100, rangeEnd: 192.0.2.149}
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: DHCPPolicy
+metadata: {name: elsewhere, namespace: hcp}
+spec:
+  targetRef: {kind: DHCPServer, name: elsewhere}
+  ipv6: {cidr: "2001:db8::/64", rangeStart: "2001:db8::10", rangeEnd: "2001:db8::1f"}
+  routerAdvertisement: {}
+)");
+  StackOptions o = options();
+  o.serve.dhcp = false;
+  Stack stack(o);
+  stack.start();  // no interface here has 192.0.2.2
+  EXPECT_TRUE(stack.is_running());
 }
 
 TEST_F(StackTest, KeepsTheOldStateWhenTheNewFileIsWrong) {
@@ -197,6 +275,9 @@ TEST_F(StackTest, ShowsThatTheFilesAreNotWhatIsServed) {
   ASSERT_TRUE(stack.reload().has_error());
   ASSERT_EQ(stack.troubles().size(), 1u);
   EXPECT_NE(stack.troubles()[0].find("not what is served"), std::string::npos) << stack.troubles()[0];
+  const Diagnostic why = *Diagnostics(stack.last_reload()->diagnostics).begin();
+  EXPECT_TRUE(stack.troubles()[0].ends_with(", " + why.file + ':' + std::to_string(why.line) + " [" + why.code + ']'))
+      << stack.troubles()[0] << ": no word of what is in the file";
   EXPECT_NE(stack.metrics().find("hcpnet_up 0"), std::string::npos);
   ASSERT_TRUE(stack.last_reload().has_value());
   EXPECT_FALSE(stack.last_reload()->was_applied);
@@ -238,6 +319,8 @@ TEST_F(StackTest, SaysThatAListenAddressNeedsARestart) {
   ASSERT_TRUE(refused.has_error());
   for (const Diagnostic& d : Diagnostics(refused.error())) EXPECT_EQ(d.code, "needs-restart");
   EXPECT_EQ(stack.stats().reloads_refused, 1u);
+  EXPECT_EQ(stack.stats().reload_errors.at("needs-restart"), Diagnostics(refused.error()).error_count());
+  EXPECT_NE(stack.metrics().find("hcpnet_reload_errors_total{code=\"needs-restart\"}"), std::string::npos);
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -364,7 +447,8 @@ TEST_F(StackTest, NoProxyConnectsToAnotherOneOfItsOwn) {
 
 TEST_F(StackTest, DoesNotCareInWhichOrderTheObjectsStand) {
   const std::string one = replaced(spec_text("blue", 1), "name: vlan,", "name: first,");
-  const std::string two = replaced(spec_text("red", 2), "name: vlan,", "name: second,");
+  const std::string two =
+      replaced(replaced(spec_text("red", 2), "name: vlan,", "name: second,"), "Namespace: ns", "Namespace: ns2");
   write(one + "---" + two);
   Stack stack(options());
   stack.start();
@@ -394,6 +478,70 @@ TEST_F(StackTest, ReloadsWhenAConfigMapIsSwapped) {
   EXPECT_EQ(seen.get_future().get(), StackEvent::Kind::reloaded);
   unsigned rcode = 99;
   EXPECT_EQ(ask(bound(stack, "dns", 53), "api.green.example.com", rcode), std::vector<std::string>{"127.80.1.4"});
+}
+
+TEST_F(StackTest, AZoneFileIsWatchedLikeASpecAndServedUntilANewOneIsGood) {
+  std::filesystem::create_directories(folder / "zones");
+  const auto zone = [&](const std::string& records) {
+    std::ofstream(folder / "zones" / "new") << "$TTL 9\n@ SOA ns h 1 1 1 1 1\n" << records;
+    std::filesystem::rename(folder / "zones" / "new", folder / "zones" / "corp.zone");
+  };
+  const auto policy = [](const std::string& files) {
+    return spec_text("blue", 1) +
+           "---\n{apiVersion: hcpnet.io/v1alpha1, kind: DNSPolicy, metadata: {name: p, namespace: hcp}, spec: "
+           "{targetRef: {kind: Infra, name: vlan}, " +
+           files + "}}\n";
+  };
+  const std::string one = "zoneFiles: [{path: zones/corp.zone, zone: corp.example.com}]";
+  zone("www A 198.51.100.1\n");
+  write(policy(one));
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<StackEvent> events;
+  StackOptions o = options();
+  o.watch = true;
+  o.on_event = [&](const StackEvent& e) {
+    const std::lock_guard lock(mutex);
+    events.push_back(e);
+    changed.notify_all();
+  };
+  Stack stack(o);
+  stack.start();
+  const auto wait_for = [&](std::size_t count, StackEvent::Kind kind) {
+    std::unique_lock lock(mutex);
+    ASSERT_TRUE(changed.wait_for(lock, std::chrono::seconds(30), [&] { return events.size() >= count; }));
+    EXPECT_EQ(events[count - 1].kind, kind) << events[count - 1].diagnostics.to_string();
+  };
+  const auto www = [&](const std::string& name) {
+    unsigned rcode = 99;
+    return ask(bound(stack, "dns", 53), name, rcode);
+  };
+  EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.1"});
+  zone("www A 198.51.100.2\n");
+  wait_for(1, StackEvent::Kind::reloaded);
+  EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.2"});
+
+  zone("www A 198.51.100\n");
+  wait_for(2, StackEvent::Kind::reload_refused);
+  const Diagnostics& refused = events[1].diagnostics;
+  const auto error = std::ranges::find(refused, Severity::error, &Diagnostic::severity);
+  ASSERT_NE(error, refused.end());
+  EXPECT_EQ(error->file, (folder / "zones/corp.zone").string());
+  EXPECT_EQ(error->line, 3u);
+  EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.2"});
+
+  // A folder that nothing served is in: the file that was missing there mends what was refused.
+  std::filesystem::create_directories(folder / "more");
+  write(policy(one + ", hostsFiles: [{path: more/hosts}]"));
+  wait_for(3, StackEvent::Kind::reload_refused);
+  wait_for(4, StackEvent::Kind::reload_refused);  // what may have changed before its folder was watched is read again
+  zone("www A 198.51.100.3\n");
+  wait_for(5, StackEvent::Kind::reload_refused);
+  std::ofstream(folder / "more" / "new") << "198.51.100.4 host.corp.example.org\n";
+  std::filesystem::rename(folder / "more" / "new", folder / "more" / "hosts");
+  wait_for(6, StackEvent::Kind::reloaded);
+  EXPECT_EQ(www("www.corp.example.com"), std::vector<std::string>{"198.51.100.3"});
+  EXPECT_EQ(www("host.corp.example.org"), std::vector<std::string>{"198.51.100.4"});
 }
 
 TEST_F(StackTest, WatchesTheFolderThatTakesThePlaceOfAnother) {
@@ -443,7 +591,7 @@ TEST_F(StackTest, WatchesTheFolderThatTakesThePlaceOfAnother) {
 /// again. Readers of a pipe wait for what is not written yet.
 class SlowFile {
  public:
-  SlowFile() : regular_(::open("/dev/null", O_RDONLY)), file_(::dup(regular_)) {}
+  SlowFile() : regular_(::memfd_create("slow", MFD_CLOEXEC)), file_(::dup(regular_)) { fill(regular_); }
   ~SlowFile() {
     go_on();
     ::close(file_);
@@ -459,11 +607,18 @@ class SlowFile {
     writer_ = pipe[1];
   }
   void go_on() {
+    if (writer_ < 0) return;
+    fill(writer_);
     ::dup2(regular_, file_);
-    if (writer_ >= 0) ::close(std::exchange(writer_, -1));
+    ::close(std::exchange(writer_, -1));
   }
 
  private:
+  static void fill(int to) {
+    constexpr std::string_view kNothing = "{apiVersion: v1, kind: List, items: []}\n";
+    ASSERT_EQ(::write(to, kNothing.data(), kNothing.size()), static_cast<ssize_t>(kNothing.size()));
+  }
+
   int regular_, file_, writer_ = -1;
 };
 

@@ -88,7 +88,11 @@ class Resolution:
     def __init__(self, endpoints: Sequence[Endpoint], ttl: int | None = None) -> None: ...
 
 def route_tables(
-    texts: dict[str, str], *, observed: dict[str, str] = ..., endpoints: dict[str, str] = ...
+    texts: dict[str, str],
+    *,
+    observed: dict[str, str] = ...,
+    endpoints: dict[str, str] = ...,
+    record_files: dict[str, str] = ...,
 ) -> dict[str, RouteTable]: ...
 def render(
     texts: dict[str, str],
@@ -96,6 +100,7 @@ def render(
     *,
     observed: dict[str, str] = ...,
     endpoints: dict[str, str] = ...,
+    record_files: dict[str, str] = ...,
     any_address: bool = False,
     file_prefix: str = "",
 ) -> dict[str, dict[str, str]]: ...

@@ -68,6 +68,7 @@ def make_plan(
     link: str = ...,
     without: Sequence[str] = ...,
     admission_version: str = ...,
+    record_files: Mapping[str, str] = ...,
 ) -> Plan: ...
 def make_guest_plan(
     texts: Mapping[str, str],
@@ -77,4 +78,5 @@ def make_guest_plan(
     guest_observed: Mapping[str, str] = ...,
     may_recreate: bool = ...,
     coredns_image: str = ...,
+    record_files: Mapping[str, str] = ...,
 ) -> Plan: ...
