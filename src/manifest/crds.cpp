@@ -330,6 +330,7 @@ void add_rules(std::string_view kind, Json& schema) {
   for (const auto& [policy, server] : {std::pair{"DHCPPolicy", "DHCPServer"}, std::pair{"DNSPolicy", "DNSServer"},
                                        std::pair{"ProxyPolicy", "ProxyServer"}})
     if (kind == policy) at(schema, {"spec", "targetRef", "kind"})["enum"] = {"Infra", server};
+  if (kind == "AppsPolicy") at(schema, {"spec", "targetRef", "kind"})["enum"] = Json::array({"InfraClusterAttachment"});
 }
 
 template <class Kind>
@@ -382,6 +383,7 @@ std::vector<Json> custom_resource_definitions() {
           definition<spec::DHCPPolicy>(kHcpnetApiVersion, "DHCPPolicy", "dhcppolicies", names({})),
           definition<spec::DNSPolicy>(kHcpnetApiVersion, "DNSPolicy", "dnspolicies", names({})),
           definition<spec::ProxyPolicy>(kHcpnetApiVersion, "ProxyPolicy", "proxypolicies", names({})),
+          definition<spec::AppsPolicy>(kHcpnetApiVersion, "AppsPolicy", "appspolicies", names({})),
           definition<spec::PrimaryUDN>(kHcpnetApiVersion, "PrimaryUDN", "primaryudns", names({"pudn"}))};
 }
 

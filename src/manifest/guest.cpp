@@ -14,14 +14,20 @@ constexpr std::uint16_t kRouterHttp = 80, kRouterHttps = 443;  // of the router'
 
 class GuestBuilder {
  public:
-  GuestBuilder(const spec::InfraClusterAttachment& attachment, const GuestOptions& options, std::vector<Json>& out)
-      : name_(attachment.metadata.name), ingress_(attachment.apps_ingress), options_(options), out_(out) {
+  /// `policy`: null where the addresses are MetalLB's.
+  GuestBuilder(const spec::InfraClusterAttachment& attachment, const spec::AppsPolicy* policy,
+               const GuestOptions& options, std::vector<Json>& out)
+      : name_(attachment.metadata.name),
+        ingress_(attachment.apps_ingress),
+        policy_(policy),
+        options_(options),
+        out_(out) {
     unit_.instance = cut_name(name_, "_attachment");
   }
 
   void build() {
     add_account();
-    add_pool();
+    if (policy_ == nullptr) add_pool();
     add_service();
   }
 
@@ -75,20 +81,34 @@ class GuestBuilder {
     for (const auto& [key, value] : ingress_.service_labels) service["metadata"]["labels"].emplace(key, value);
     for (const auto& [key, value] : ingress_.service_annotations) service["metadata"]["annotations"][key] = value;
     service["spec"] = service_spec(
-        "LoadBalancer",
+        policy_ != nullptr ? "ClusterIP" : "LoadBalancer",
         {{"ingresscontroller.operator.openshift.io/deployment-ingresscontroller", "default"}},
         {{"http", ingress_.http_port, "TCP", kRouterHttp}, {"https", ingress_.https_port, "TCP", kRouterHttps}});
-    service["metadata"]["annotations"]["metallb.io/address-pool"] = *ingress_.address_pool_name;
+    if (policy_ != nullptr) {
+      // Every node takes what arrives for this address; who makes it arrive is somebody else.
+      service["spec"]["externalIPs"] = Json::array({policy_->static_vip});
+      service["spec"]["externalTrafficPolicy"] = "Cluster";
+    } else {
+      service["metadata"]["annotations"]["metallb.io/address-pool"] = *ingress_.address_pool_name;
+    }
     out_.push_back(std::move(service));
   }
 
   static constexpr const char* kAccount = "hcpnet-apps-reader";
   const std::string& name_;
   const spec::AppsIngress& ingress_;
+  const spec::AppsPolicy* policy_;
   const GuestOptions& options_;
   Unit unit_;
   std::vector<Json>& out_;
 };
+
+const spec::AppsPolicy* policy_of(const std::vector<spec::AppsPolicy>& policies, const spec::ObjectMeta& attachment) {
+  const auto found = std::ranges::find_if(policies, [&](const spec::AppsPolicy& policy) {
+    return policy.metadata.namespace_ == attachment.namespace_ && policy.target.name == attachment.name;
+  });
+  return found == policies.end() ? nullptr : &*found;
+}
 
 }  // namespace
 
@@ -98,17 +118,19 @@ Result<Built, Diagnostics> build_guest(const spec::ValidSet& set, std::string_vi
     return attachment.hosted_cluster_namespace + '/' + attachment.hosted_cluster_name == hosted_cluster;
   };
   const auto attachment = std::ranges::find_if(set.attachments, is_meant);
-  if (attachment == set.attachments.end() || !attachment->apps_ingress.enabled) {
+  const spec::AppsPolicy* policy =
+      attachment == set.attachments.end() ? nullptr : policy_of(set.apps_policies, attachment->metadata);
+  if (attachment == set.attachments.end() || (policy == nullptr && !attachment->apps_ingress.enabled)) {
     Diagnostics errors;
     Diagnostic d;
     d.code = "no-apps-ingress";
     d.message = "no InfraClusterAttachment of the set asks for appsIngress of a hosted cluster " +
-                std::string(hosted_cluster) + ", so nothing belongs inside of it";
+                std::string(hosted_cluster) + " or has an AppsPolicy, so nothing belongs inside of it";
     errors.add(std::move(d));
     return errors;
   }
   Built built;
-  GuestBuilder(*attachment, options, built.objects).build();
+  GuestBuilder(*attachment, policy, options, built.objects).build();
   return built;
 }
 

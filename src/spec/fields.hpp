@@ -128,6 +128,7 @@ void describe(Fields& fields, ProxyServer& object);
 void describe(Fields& fields, DHCPPolicy& object);
 void describe(Fields& fields, DNSPolicy& object);
 void describe(Fields& fields, ProxyPolicy& object);
+void describe(Fields& fields, AppsPolicy& object);
 void describe(Fields& fields, BootstrapCluster& object);
 void describe(Fields& fields, HostedCluster& object);
 void describe(Fields& fields, PrimaryUDN& object);

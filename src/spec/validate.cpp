@@ -30,6 +30,7 @@ class Validator {
     examine(set_.dhcp_policies, policies_.dhcp);
     examine(set_.dns_policies, policies_.dns);
     examine(set_.proxy_policies, policies_.proxy);
+    examine(set_.apps_policies, apps_policies_);
     examine(set_.bootstrap_clusters, bootstrap_clusters_);
     examine(set_.hosted_clusters, hosted_clusters_);
     examine(set_.primary_udns, primary_udns_);
@@ -38,6 +39,7 @@ class Validator {
     for (auto& server : dhcp_servers_) check_dhcp_server(server);
     for (auto& server : dns_servers_) check_dns_server(server);
     for (auto& server : proxy_servers_) check_proxy_server(server);
+    check_apps_policies(apps_policies_, attachments_, set_.complete);
     check_attachments();
     const PolicyTargets servers{infras_, dhcp_servers_, dns_servers_, proxy_servers_};
     check_policies(policies_, servers, set_.complete);
@@ -98,6 +100,7 @@ class Validator {
   std::vector<Examined<DNSServer>> dns_servers_;
   std::vector<Examined<ProxyServer>> proxy_servers_;
   ExaminedPolicies policies_;
+  std::vector<Examined<AppsPolicy>> apps_policies_;
   std::vector<Examined<BootstrapCluster>> bootstrap_clusters_;
   std::vector<Examined<HostedCluster>> hosted_clusters_;
   std::vector<Examined<PrimaryUDN>> primary_udns_;

@@ -14,7 +14,15 @@ from api_server import ApiServer
 from hcpnet_command import Hcpnet
 from test_render import FORMS, VLAN, by_name, render
 
-POOL = "metallb: {addressPoolName: apps, ipAddressPoolRange: 192.0.2.200-192.0.2.204}"
+POOL = "{enabled: true, metallb: {addressPoolName: apps, ipAddressPoolRange: 192.0.2.200-192.0.2.204}}"
+APPS_POLICY = """---
+apiVersion: hcpnet.io/v1alpha1
+kind: AppsPolicy
+metadata: {name: blue, namespace: hcp}
+spec:
+  targetRef: {kind: InfraClusterAttachment, name: blue}
+  staticVIP: 192.0.2.200
+"""
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -44,10 +52,15 @@ def test_the_server_defaults_nothing(hcpnet: Hcpnet, api: ApiServer, form: str) 
             assert not added, (kind, asked["metadata"]["name"], part, added)
 
 
-@pytest.mark.parametrize("address", [POOL, "staticVIP: 192.0.2.200"])
-def test_objects_inside_of_a_hosted_cluster(hcpnet: Hcpnet, api: ApiServer, tmp_path: Path, address: str) -> None:
-    assert POOL in VLAN.read_text()
-    (tmp_path / "set.yaml").write_text(VLAN.read_text().replace(POOL, address))
+def with_static_vip() -> str:
+    text = VLAN.read_text()
+    assert POOL in text
+    return text.replace(POOL, "{enabled: false}") + APPS_POLICY
+
+
+@pytest.mark.parametrize("static", [False, True], ids=["pool", "static"])
+def test_objects_inside_of_a_hosted_cluster(hcpnet: Hcpnet, api: ApiServer, tmp_path: Path, static: bool) -> None:
+    (tmp_path / "set.yaml").write_text(with_static_vip() if static else VLAN.read_text())
     done = hcpnet("render", str(tmp_path / "set.yaml"), "--guest", "hcp/blue", "-o", "json")
     assert done.returncode == 0, done.stderr
     objects: list[Object] = json.loads(done.stdout)["items"]
@@ -115,8 +128,9 @@ def test_the_server_refuses_what_is_broken(  # so a pass above means something
 
 
 def test_the_server_takes_our_kinds(api_with_kinds: ApiServer) -> None:
-    done = api_with_kinds.apply(VLAN.read_text())
-    assert done.returncode == 0, done.stderr
+    for text in (VLAN.read_text(), with_static_vip()):
+        done = api_with_kinds.apply(text)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -135,10 +149,13 @@ def test_the_server_takes_our_kinds(api_with_kinds: ApiServer) -> None:
         (", ipAddressPoolRange: 192.0.2.210-192.0.2.214", ""),
         ("maxConnections: 5000", "maxConnections: 0"),
         ("targetRef: {kind: Infra, name: vlan7}", "targetRef: {kind: Service, name: vlan7}"),
+        ("targetRef: {kind: InfraClusterAttachment, name: blue}", "targetRef: {kind: Infra, name: vlan7}"),
+        ("staticVIP: 192.0.2.200", "staticVIP: 192.0.2.999"),
+        ("  staticVIP: 192.0.2.200\n", ""),
     ],
 )
 def test_both_refuse(hcpnet: Hcpnet, api_with_kinds: ApiServer, tmp_path: Path, old: str, new: str) -> None:
-    text = VLAN.read_text()
+    text = with_static_vip()
     assert old in text
     changed = tmp_path / "changed.yaml"
     changed.write_text(text.replace(old, new))

@@ -39,7 +39,9 @@ void bind_components(py::module_& m) {
       .def_readonly("domain", &ValidCluster::domain, "str: \"<clusterName>.<baseDomain>\", lower case.")
       .def_readonly("control_plane_namespace", &ValidCluster::control_plane_namespace, "str: where its services are.")
       .def_readonly("apps_pool", &ValidCluster::apps_pool, "Ipv4Range | None: of its application addresses.")
-      .def_readonly("apps_vip", &ValidCluster::apps_vip, "IPv4Address | None: as observed.");
+      .def_readonly("static_apps_vip", &ValidCluster::static_apps_vip,
+                    "IPv4Address | None: of an AppsPolicy; the only address of apps_pool.")
+      .def_readonly("apps_vip", &ValidCluster::apps_vip, "IPv4Address | None: static, or as observed.");
   py::class_<ValidDhcp>(m, "ValidDhcp", "DHCP of a network.")
       .def_readonly("server_ip", &ValidDhcp::server_ip, "IPv4Address.")
       .def_readonly("pool", &ValidDhcp::pool, "Ipv4Range: what clients get.")

@@ -38,6 +38,7 @@ struct SpecSet {
   std::vector<Object<DHCPPolicy>> dhcp_policies;
   std::vector<Object<DNSPolicy>> dns_policies;
   std::vector<Object<ProxyPolicy>> proxy_policies;
+  std::vector<Object<AppsPolicy>> apps_policies;
   std::vector<Object<BootstrapCluster>> bootstrap_clusters;
   std::vector<Object<HostedCluster>> hosted_clusters;
   std::vector<Object<PrimaryUDN>> primary_udns;

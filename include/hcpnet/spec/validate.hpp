@@ -32,8 +32,9 @@ struct ValidCluster {
   std::string hosted_cluster;  ///< "namespace/name" of the HostedCluster: the identity of the cluster everywhere
   std::string domain;          ///< "<clusterName>.<baseDomain>", lower case
   std::string control_plane_namespace;
-  std::optional<Ipv4Range> apps_pool;  ///< enabled appsIngress
-  std::optional<Ipv4> apps_vip;        ///< observed; absent until the load balancer has given one
+  std::optional<Ipv4Range> apps_pool;   ///< enabled appsIngress, or the static VIP alone
+  std::optional<Ipv4> static_apps_vip;  ///< of an AppsPolicy
+  std::optional<Ipv4> apps_vip;         ///< static, else observed; absent until the load balancer has given one
   std::uint16_t apps_http_port = 80, apps_https_port = 443;
   /// Enabled externalService: where the proxy listens for it on the management side, for the names it is for alone.
   std::optional<std::uint16_t> external_port;
@@ -288,10 +289,11 @@ struct ValidSet {
   std::vector<ValidBootstrapCluster> bootstrap_clusters;
   std::vector<ValidHostedCluster> hosted_clusters;  ///< in the order of the text
   std::vector<ValidPrimaryUdn> primary_udns;        ///< in the order of the text
-  std::vector<InfraClusterAttachment> attachments;  ///< as written, for manifests; like the three below
+  std::vector<InfraClusterAttachment> attachments;  ///< as written, for manifests; like the four below
   std::vector<DHCPPolicy> dhcp_policies;
   std::vector<DNSPolicy> dns_policies;
   std::vector<ProxyPolicy> proxy_policies;
+  std::vector<AppsPolicy> apps_policies;
   Diagnostics warnings;  ///< what is accepted and yet worth a look
 };
 

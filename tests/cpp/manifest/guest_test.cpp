@@ -84,6 +84,30 @@ TEST(Guest, Fault30NothingThatATenantMayOwnIsInstalledOrSetUp) {
   EXPECT_EQ(one(built, "MetalLB")["spec"], Json::object()) << "whatever a tenant has in it stays";
 }
 
+// core/v1 ServiceSpec.externalIPs: nodes take what arrives for the address, without a load balancer.
+TEST(Guest, AStaticVipNeedsNoMetalLb) {
+  std::string text = read_set();
+  const std::string pool =
+      "appsIngress: {enabled: true, metallb: {addressPoolName: apps, ipAddressPoolRange: 192.0.2.200-192.0.2.204}}";
+  text.replace(text.find(pool), pool.size(), "appsIngress: {service: {name: apps}}");
+  EXPECT_FALSE(build_text(text)) << "of this attachment alone";
+  text += R"(---
+apiVersion: hcpnet.io/v1alpha1
+kind: AppsPolicy
+metadata: {name: blue, namespace: hcp}
+spec: {targetRef: {kind: InfraClusterAttachment, name: blue}, staticVIP: 192.0.2.200}
+)";
+  const Built built = build_text(text).value();
+  for (const Json& object : built.objects)
+    EXPECT_FALSE(object["apiVersion"].get<std::string>().starts_with("metallb.io/")) << object;
+  const Json service = one(built, "Service");
+  EXPECT_EQ(service["metadata"]["name"], "apps");
+  EXPECT_EQ(service["spec"]["type"], "ClusterIP");
+  EXPECT_EQ(service["spec"]["externalIPs"], Json::array({"192.0.2.200"}));
+  EXPECT_FALSE(service["metadata"].contains("annotations"));
+  EXPECT_EQ(one(built, "Role")["rules"][0]["resourceNames"], Json::array({service["metadata"]["name"]}));
+}
+
 TEST(Guest, OfNoOtherCluster) {
   for (const char* cluster : {"hcp/green", "clusters/blue", ""}) {
     const auto built = build_text(read_set(), cluster);

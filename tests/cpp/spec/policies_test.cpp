@@ -36,6 +36,25 @@ TEST(Policies, RefineOneTargetOfTheirPart) {
               ElementsAre("bad-reference /spec/targetRef/name"));
 }
 
+TEST(Policies, OfApplicationsRefineAnAttachment) {
+  const std::string set = test::infra_text() + test::attachment_text("blue");
+  const auto apps = [&](const std::string& name, const std::string& target) {
+    return policy("AppsPolicy", name, target, "  staticVIP: 192.0.2.200\n");
+  };
+  const std::string good = "{kind: InfraClusterAttachment, name: blue}";
+  EXPECT_THAT(test::errors(set + apps("p", good)), IsEmpty());
+  EXPECT_THAT(test::errors(set + apps("p", "{kind: Infra, name: yard}")),
+              ElementsAre("bad-choice /spec/targetRef/kind"));
+  EXPECT_THAT(test::errors(set + apps("p", "{kind: InfraClusterAttachment, name: red}")),
+              ElementsAre("bad-reference /spec/targetRef/name"));
+  EXPECT_THAT(test::errors(set + apps("p", good) + apps("q", good)),
+              ElementsAre("duplicate-policy /spec/targetRef/name"));
+  EXPECT_THAT(test::errors(set + policy("AppsPolicy", "p", good)), ElementsAre("missing-field /spec/staticVIP"));
+  std::string nameless = set;
+  nameless.replace(nameless.find("name: blue"), 10, "name: Blue");
+  EXPECT_THAT(test::errors(nameless + apps("p", good)), ElementsAre("bad-name /metadata/name"));
+}
+
 TEST(Policies, LookForTheirTargetInTheirNamespace) {
   std::string elsewhere = policy("DNSPolicy", "p", "{kind: Infra, name: yard}");
   elsewhere.replace(elsewhere.find("namespace: hcp"), 14, "namespace: abc");
