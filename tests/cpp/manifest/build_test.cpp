@@ -211,8 +211,10 @@ TEST(Build, PodsKnowTheStaticVipsOfTheirClusters) {
       "---\napiVersion: hcpnet.io/v1alpha1\nkind: AppsPolicy\nmetadata: {name: blue, namespace: hcp}\n"
       "spec: {targetRef: {kind: InfraClusterAttachment, name: blue}, staticVIP: 192.0.2.200}\n";
   for (const Deployment form : {Deployment::one, Deployment::split}) {
+    BuildOptions options;
+    options.deployment = form;
+    const Built built = build(spec::check({{kSpec, text}}).value(), {}, options).value();
     std::size_t count = 0;
-    const Built built = build(spec::check({{kSpec, text}}).value(), {}, {.deployment = form}).value();
     for (const nlohmann::json& object : built.objects) {
       if (object["kind"] != "ConfigMap" || !object["data"].contains("network.yaml")) continue;
       const auto again = spec::check({{"network.yaml", object["data"]["network.yaml"]}});
