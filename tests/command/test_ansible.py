@@ -113,6 +113,34 @@ def test_check_says_every_problem(ansible: Ansible, tmp_path: Path) -> None:
     assert "No such file" in missing["msg"]
 
 
+def test_files_of_records_are_given_beside_the_set(ansible: Ansible, tmp_path: Path) -> None:
+    policy = {
+        "apiVersion": "hcpnet.io/v1alpha1",
+        "kind": "DNSPolicy",
+        "metadata": {"name": "records", "namespace": "hcp"},
+        "spec": {
+            "targetRef": {"kind": "Infra", "name": "vlan7"},
+            "zoneFiles": [{"path": "zones/corp", "zone": "corp.example"}],
+        },
+    }
+    spec, zone = tmp_path / "network.yaml", tmp_path / "zones/corp"
+    spec.write_text(VLAN.read_text() + "---\n" + json.dumps(policy) + "\n")
+    zone.parent.mkdir()
+    zone.write_text("$TTL 9\n@ SOA ns h 1 2 3 4 5\nx A 192.0.2.77\n")
+    files = {"files": [str(spec)], "record_files": [str(zone)]}
+    (made, described, without), _ = ansible.run(
+        [
+            {"hcpnet.hcpnet.render": files},
+            {"hcpnet.hcpnet.info": files},
+            {"hcpnet.hcpnet.check": {"files": [str(spec)]}},
+        ]
+    )
+    assert not made["failed"], made
+    assert "x.corp.example. 9 IN A 192.0.2.77" in json.dumps(made["objects"])
+    assert [n["name"] for n in described["networks"]] == ["vlan7"]
+    assert [f["code"] for f in without["findings"] if f["severity"] == "error"] == ["unreadable-file"]
+
+
 def test_render_writes_once(ansible: Ansible, tmp_path: Path) -> None:
     dest = tmp_path / "out.yaml"
     task = render(dest=str(dest), mode="0640")

@@ -29,6 +29,13 @@ options:
     type: list
     elements: path
     default: []
+  record_files:
+    description:
+      - Zone files and hosts files that the set names, each as it is opened.
+        A relative path in a DNSPolicy begins at the folder of the file that holds the policy.
+    type: list
+    elements: path
+    default: []
 requirements:
   - python >= 3.11
   - hcpnet

@@ -7,6 +7,7 @@ import json
 import re
 import traceback
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,6 +28,7 @@ SPEC_ARGUMENTS: dict[str, Any] = {
     "files": {"type": "list", "elements": "path", "default": []},
     "definitions": {"type": "list", "elements": "dict", "default": []},
     "observed": {"type": "list", "elements": "path", "default": []},
+    "record_files": {"type": "list", "elements": "path", "default": []},
 }
 DEPLOYMENT_ARGUMENTS: dict[str, Any] = {
     "deployment": {"type": "str", "choices": ["one", "split", "coredns-envoy"], "default": "one"},
@@ -75,8 +77,17 @@ def hide_secrets(module: AnsibleModule, definitions: Iterable[Mapping[str, Any]]
                 module.no_log_values.update(str(value) for value in values.values() if value)
 
 
-def read_set(module: AnsibleModule) -> tuple[dict[str, str], dict[str, str]]:
-    """The texts of the set and those of what was observed, by the names that findings call them."""
+@dataclass
+class TextSet:
+    """What hcpnet is given, by the names that findings call it."""
+
+    texts: dict[str, str]
+    observed: dict[str, str]
+    record_files: dict[str, str]
+
+
+def read_set(module: AnsibleModule) -> TextSet:
+    """The texts of the set, of what was observed, and of the zone files and hosts files that policies name."""
     require_hcpnet(module)
     definitions = module.params["definitions"]
     hide_secrets(module, definitions)
@@ -89,7 +100,8 @@ def read_set(module: AnsibleModule) -> tuple[dict[str, str], dict[str, str]]:
             module.fail_json(msg=f"definitions: {error}; quotes make it a text")
     if not texts:
         module.fail_json(msg="there is no set: give files or definitions")
-    return texts, read_texts(module, module.params["observed"])
+    observed, records = (read_texts(module, module.params[name]) for name in ("observed", "record_files"))
+    return TextSet(texts, observed, records)
 
 
 def deployment_options(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,10 +137,10 @@ def fail_with(module: AnsibleModule, error: ValueError) -> NoReturn:
     raise AssertionError  # the process has ended
 
 
-def check_set(module: AnsibleModule, texts: dict[str, str]) -> list[dict[str, Any]]:
+def check_set(module: AnsibleModule, given: TextSet) -> list[dict[str, Any]]:
     """Warnings about a set that is right; each is shown too. Ends the module where it is wrong."""
     try:
-        checked = spec.check(texts, hosted_clusters=True)
+        checked = spec.check(given.texts, hosted_clusters=True, record_files=given.record_files)
     except ValueError as error:
         fail_with(module, error)
     warnings = [finding(d) for d in checked.warnings]
@@ -137,10 +149,15 @@ def check_set(module: AnsibleModule, texts: dict[str, str]) -> list[dict[str, An
     return warnings
 
 
-def render_set(module: AnsibleModule, texts: dict[str, str], observed: dict[str, str]) -> list[dict[str, Any]]:
+def render_set(module: AnsibleModule, given: TextSet) -> list[dict[str, Any]]:
     """The objects of a set; ends the module where it can't be deployed so."""
     try:
-        return manifest.render(texts, observed=observed, **deployment_options(module.params))
+        return manifest.render(
+            given.texts,
+            observed=given.observed,
+            record_files=given.record_files,
+            **deployment_options(module.params),
+        )
     except ValueError as error:
         fail_with(module, error)
 

@@ -81,9 +81,9 @@ from ansible_collections.hcpnet.hcpnet.plugins.module_utils.specs import (
 def main() -> None:
     """Run the module."""
     module = AnsibleModule(argument_spec={**SPEC_ARGUMENTS, **DEPLOYMENT_ARGUMENTS}, supports_check_mode=True)
-    texts, observed = read_set(module)
-    findings = check_set(module, texts)
-    objects = render_set(module, texts, observed)
+    given = read_set(module)
+    findings = check_set(module, given)
+    objects = render_set(module, given)
     module.exit_json(changed=False, findings=findings, object_count=len(objects))
 
 

@@ -158,16 +158,19 @@ def main() -> None:
         },
         supports_check_mode=True,
     )
-    texts, observed = read_set(module)
-    findings = check_set(module, texts)
+    given = read_set(module)
+    findings = check_set(module, given)
     import hcpnet  # read_set() has said so where the package is missing
 
-    checked = hcpnet.spec.check(texts, hosted_clusters=True)
+    checked = hcpnet.spec.check(given.texts, hosted_clusters=True, record_files=given.record_files)
     result: dict[str, Any] = {"version": hcpnet.__version__, "networks": [network(infra) for infra in checked.infras]}
     if module.params["published_names"]:
         try:
             found = hcpnet.manifest.make_published_names(
-                texts, observed=observed, apps_domain=module.params["apps_domain"] or ""
+                given.texts,
+                observed=given.observed,
+                apps_domain=module.params["apps_domain"] or "",
+                record_files=given.record_files,
             )
         except hcpnet.SpecError as error:
             fail_with(module, error)

@@ -120,9 +120,9 @@ def main() -> None:
         add_file_common_args=True,
         supports_check_mode=True,
     )
-    texts, observed = read_set(module)
-    findings = check_set(module, texts)
-    objects = render_set(module, texts, observed)
+    given = read_set(module)
+    findings = check_set(module, given)
+    objects = render_set(module, given)
     result: dict[str, object] = {"changed": False}
     if module.params["dest"] is not None:
         from hcpnet.text import render_yaml  # read_set() has said so where the package is missing
