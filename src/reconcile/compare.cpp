@@ -65,7 +65,7 @@ const char* common_key(const Json& desired, const Json& observed, std::string_vi
   return have_key(desired) && have_key(observed) ? key : nullptr;
 }
 
-/// The API server leaves out what is null or empty.
+/// The API server leaves out what is null or empty, or shows an empty list as null.
 bool is_left_out(const Json& value) {
   return value.is_null() || ((value.is_object() || value.is_array()) && value.empty());
 }
@@ -85,7 +85,7 @@ class Comparison {
       }
     } else if (desired.is_array() && observed.is_array()) {
       compare_lists(desired, observed, pointer);
-    } else if (desired != observed) {
+    } else if (desired != observed && !(is_left_out(desired) && is_left_out(observed))) {
       fields.push_back(pointer);
     }
   }

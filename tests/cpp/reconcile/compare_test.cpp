@@ -51,6 +51,17 @@ TEST(Compare, IsQuietAboutWhatOthersAdd) {
   EXPECT_EQ(step.actions[0].reason, "differs at /spec/type");
 }
 
+/// As an EndpointSlice without endpoints is shown.
+TEST(Compare, AnEmptyListMayBeShownAsNull) {
+  const Json desired = ours("EndpointSlice", {{"endpoints", Json::array()}, {"ports", Json::array({{{"port", 1}}})}});
+  Json observed = desired;
+  observed["endpoints"] = nullptr;
+  EXPECT_THAT(actions(compare(desired, &observed)), IsEmpty());
+  EXPECT_EQ(overlay(observed, desired), observed);
+  observed["ports"] = nullptr;
+  EXPECT_THAT(actions(compare(desired, &observed)), ElementsAre("update"));
+}
+
 TEST(Compare, ComparesListsWholeInObjectsOfOurs) {
   const Json desired = ours("Service", {{"spec", {{"ports", Json::array({{{"name", "a"}, {"port", 1}}})}}}});
   Json observed = desired;
