@@ -173,8 +173,8 @@ void UdnBuilder::add_etcd_policy() {
 }
 
 /// For whoever does what reconcile::make_plan() says of slices; nobody has it until a binding names him. It takes no
-/// `endpointslices/restricted`: OpenShift asks for that where a slice gets an address of the cluster's own pod or service
-/// network, and a primary network overlaps neither.
+/// `endpointslices/restricted`: OpenShift asks for that where a slice gets an address of the cluster's own pod or
+/// service network, and a primary network overlaps neither.
 void UdnBuilder::add_slice_role() {
   const auto rule = [](const char* group, std::vector<std::string> resources, std::vector<std::string> verbs) {
     return Json{{"apiGroups", Json::array({group})}, {"resources", std::move(resources)}, {"verbs", std::move(verbs)}};

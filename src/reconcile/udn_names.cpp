@@ -104,10 +104,11 @@ void plan_management_names(const spec::ValidPrimaryUdn& udn, const spec::ValidSe
   if (!names) return;
   // Agents of Konnectivity dial its host from the machines' network, and on a port that its Service doesn't have.
   if (is_by_route(find_name(*names, "Konnectivity")) && !is_by_route(find_name(*names, "APIServer")))
-    planner.warn("konnectivity-unreachable",
-                 "Konnectivity is published by a Route of the management cluster's router, which reaches no pod of the "
-                 "network: publish it by LoadBalancer or NodePort, or the API server by Route, for which HyperShift has "
-                 "a router of its own on the network");
+    planner.warn(
+        "konnectivity-unreachable",
+        "Konnectivity is published by a Route of the management cluster's router, which reaches no pod of the "
+        "network: publish it by LoadBalancer or NodePort, or the API server by Route, for which HyperShift has "
+        "a router of its own on the network");
   const manifest::PublishedName* ignition = find_name(*names, "Ignition");
   // A node port is reached from every network; what is an address nobody looks up.
   if (!is_by_route(ignition) || !ignition->needs_record || !ignition->target) return;

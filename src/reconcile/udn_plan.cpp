@@ -339,10 +339,10 @@ void plan_machines(const spec::ValidPrimaryUdn& udn, const ClusterObjects& objec
     if (!annotations.is_object()) continue;
     const auto annotation = annotations.find(std::string(manifest::kBridgeMigrationAnnotation));
     if (annotation == annotations.end()) continue;
-    plan.actions.push_back({ActionKind::patch, identity(*found),
-                            Json::array({{{"op", "test"}, {"path", path}, {"value", *annotation}},
-                                         {{"op", "remove"}, {"path", path}}}),
-                            "with this annotation OVN-Kubernetes gives the machine no addresses"});
+    plan.actions.push_back(
+        {ActionKind::patch, identity(*found),
+         Json::array({{{"op", "test"}, {"path", path}, {"value", *annotation}}, {{"op", "remove"}, {"path", path}}}),
+         "with this annotation OVN-Kubernetes gives the machine no addresses"});
   }
 }
 

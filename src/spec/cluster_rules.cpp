@@ -90,9 +90,9 @@ class ClusterChecker {
     else if (cidr && !(cidr->contains(pool->first) && cidr->contains(pool->last)))
       subject.warning(code::pool_outside_cidr, pointer,
                       "this is outside " + cidr->to_string() + ", so something has to route to it");
-    pools_.emplace_back(std::string(what) + " of attachment " + attachment.value.metadata.name + " (" +
-                            subject.where(pointer) + ')',
-                        *pool);
+    pools_.emplace_back(
+        std::string(what) + " of attachment " + attachment.value.metadata.name + " (" + subject.where(pointer) + ')',
+        *pool);
   }
 
   Examined<Infra>& infra_;

@@ -142,8 +142,7 @@ void bind_reconcile(py::module_& parent) {
       "make_plan",
       [](const py::dict& texts, const py::dict& observed, bool may_recreate, const std::string& deployment,
          const std::string& image, const std::string& coredns_image, const std::string& link,
-         const std::vector<std::string>& without, const std::string& admission_version,
-         const py::dict& record_files) {
+         const std::vector<std::string>& without, const std::string& admission_version, const py::dict& record_files) {
         const PlanOptions options{to_build_options(deployment, image, coredns_image, link, without, admission_version),
                                   may_recreate};
         const SourceFiles files{to_sources(texts), to_sources(observed), {}, to_records(record_files)};

@@ -204,12 +204,14 @@ TEST(UdnNames, KonnectivityHasToBeReached) {
     Diagnostics warnings;
     const State state;
     const auto observed = spec::load_observed({{"management.yaml", state.management}}, {}, warnings).value();
-    return codes(make_plan(set, observed, load_cluster_objects({{"management.yaml", state.management}}).value()).value());
+    return codes(
+        make_plan(set, observed, load_cluster_objects({{"management.yaml", state.management}}).value()).value());
   };
   const std::string by_route = "{service: Konnectivity, servicePublishingStrategy: {type: Route}}";
   EXPECT_THAT(told(by_route, by_route), Contains("konnectivity-unreachable"));
-  EXPECT_THAT(told(by_route, "{service: Konnectivity, servicePublishingStrategy: {type: LoadBalancer, loadBalancer: "
-                             "{hostname: konnectivity.blue.example.com}}}"),
+  EXPECT_THAT(told(by_route,
+                   "{service: Konnectivity, servicePublishingStrategy: {type: LoadBalancer, loadBalancer: "
+                   "{hostname: konnectivity.blue.example.com}}}"),
               testing::Not(Contains("konnectivity-unreachable")));
   EXPECT_THAT(told("{type: LoadBalancer, loadBalancer: {hostname: api.blue.example.com}}",
                    "{type: Route, route: {hostname: api.blue.example.com}}"),
@@ -218,8 +220,9 @@ TEST(UdnNames, KonnectivityHasToBeReached) {
 
 /// On the network itself the cluster's DNS would not reach it.
 TEST(UdnNames, TheServerIsNotOnTheNetwork) {
-  const std::string text = replaced(replaced(read("set.yaml"), "namespace: clusters}", "namespace: clusters-blue}"),
-                                    "hostedClusterRef: {name: blue}", "hostedClusterRef: {name: blue, namespace: clusters}");
+  const std::string text =
+      replaced(replaced(read("set.yaml"), "namespace: clusters}", "namespace: clusters-blue}"),
+               "hostedClusterRef: {name: blue}", "hostedClusterRef: {name: blue, namespace: clusters}");
   const auto set = spec::check({{"set.yaml", text}}, {}, spec::KindSet::names).value();
   Diagnostics warnings;
   const State state;

@@ -208,9 +208,9 @@ TEST(Validate, ComparesAStaticVipLikeAPool) {
   const std::string blue = test::attachment_text("blue") + test::apps_policy_text("blue", "192.0.2.200");
   const std::string red = test::attachment_text("red") + test::apps_policy_text("red", "192.0.2.200");
   EXPECT_THAT(test::errors(test::infra_text() + blue + red), ElementsAre("ranges-overlap" + field));
-  EXPECT_THAT(test::errors(test::infra_text() + blue +
-                           test::attachment_text("red", kPools + "192.0.2.200-192.0.2.204}}\n")),
-              ElementsAre("ranges-overlap /spec/appsIngress/metallb/ipAddressPoolRange"));
+  EXPECT_THAT(
+      test::errors(test::infra_text() + blue + test::attachment_text("red", kPools + "192.0.2.200-192.0.2.204}}\n")),
+      ElementsAre("ranges-overlap /spec/appsIngress/metallb/ipAddressPoolRange"));
   EXPECT_THAT(test::errors(test::infra_text() + blue + test::infra_text("barn", "", "198.51.100.") +
                            test::attachment_text("red", "", "barn") + test::apps_policy_text("red", "192.0.2.200")),
               ElementsAre("ranges-overlap" + field))
