@@ -108,7 +108,7 @@ def test_hcp_10_claim_of_a_machine(hcpnet: Hcpnet, tmp_path: Path) -> None:
 
 
 def test_hcp_05_role_of_who_writes_slices(hcpnet: Hcpnet, tmp_path: Path) -> None:
-    """Case HCP-05: `endpointslices/restricted` and `endpoints/restricted` are for addresses of the cluster's networks."""
+    """Case HCP-05: `endpointslices/restricted` and `endpoints/restricted` are for the cluster's own addresses."""
     data = case("HCP-05")
     (role,) = [o for o in render(hcpnet, "hosted") if o["kind"] == "Role"]
     by_resource = {r: rule for rule in role["rules"] for r in rule["resources"]}
