@@ -342,6 +342,9 @@ TEST(DnsPolicy, PublishesNoNameThatItsTargetPublishes) {
   for (const char* name : {"kubernetes", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"})
     EXPECT_THAT(infra(name), refused) << name;
   EXPECT_THAT(infra("*.apps.blue.hc.example.com", apps), refused);
+  EXPECT_THAT(with(test::infra_text() + test::attachment_text("blue") + test::apps_policy_text("blue", "192.0.2.200"),
+                   "*.apps.blue.hc.example.com", "{kind: Infra, name: yard}"),
+              refused);
   EXPECT_THAT(infra("*.apps.blue.hc.example.com"), IsEmpty()) << "nobody else says where they are";
   EXPECT_THAT(infra("console.apps.blue.hc.example.com", apps), IsEmpty());
   EXPECT_THAT(infra("api.red.hc.example.com"), IsEmpty());
