@@ -133,20 +133,41 @@ int point(const PointerArguments& a) {
 }
 
 struct KubeconfigArguments {
-  std::string file, proxy, output;
+  std::string file, proxy, token_secret, output;
 };
-int retarget(const KubeconfigArguments& a) {
-  const auto proxy = parse_endpoint(a.proxy, 6443);
-  if (!proxy) {
+/// The kubeconfig with what was asked to be changed. Prints what is wrong and returns nullopt.
+std::optional<pki::Secret> change_kubeconfig(const KubeconfigArguments& a, const std::optional<Endpoint>& proxy) {
+  std::vector<std::string> files{a.file};
+  if (!a.token_secret.empty()) files.push_back(a.token_secret);
+  const auto sources = read_sources(files);
+  if (!sources) {
+    print(sources.error());
+    return {};
+  }
+  pki::Secret config(sources->front().text);
+  if (proxy) {
+    auto changed = printed(bootstrap::retarget_kubeconfig(a.file, config.reveal(), *proxy));
+    if (!changed) return {};
+    config = std::move(*changed);
+  }
+  if (a.token_secret.empty()) return config;
+  const auto token = printed(bootstrap::read_account_token(a.token_secret, sources->back().text));
+  if (!token) return {};
+  auto changed = printed(bootstrap::replace_kubeconfig_users(a.file, config.reveal(), *token));
+  if (!changed) return {};
+  return std::move(*changed);
+}
+int write_kubeconfig(const KubeconfigArguments& a) {
+  std::optional<Endpoint> proxy;
+  if (!a.proxy.empty() && !(proxy = parse_endpoint(a.proxy, 6443))) {
     std::cerr << "hcpnet: --server: " << a.proxy << " is no ADDRESS or ADDRESS:PORT\n";
     return kWrongUse;
   }
-  const auto sources = read_sources({a.file});
-  if (!sources) {
-    print(sources.error());
-    return kProblems;
+  if (!proxy && a.token_secret.empty()) {
+    std::cerr << "hcpnet: there is nothing to change: give --server, --token-secret or both\n";
+    return kWrongUse;
   }
-  const auto config = printed(bootstrap::retarget_kubeconfig(a.file, sources->front().text, *proxy));
+  const auto config = change_kubeconfig(a, proxy);
   if (!config) return kProblems;
   return write_secret(a.output, *config);
 }
@@ -221,13 +242,17 @@ void add_bootstrap_pointer(CLI::App& bootstrap, int& status) {
 void add_bootstrap_kubeconfig(CLI::App& bootstrap, int& status) {
   auto a = std::make_shared<KubeconfigArguments>();
   CLI::App* command = bootstrap.add_subcommand(
-      "kubeconfig", "make a hosted cluster's kubeconfig go through a proxy, its server name kept");
+      "kubeconfig",
+      "make a hosted cluster's kubeconfig go through a proxy, its server name kept, or be one for another account");
   command->add_option("FILE", a->file, "the kubeconfig")->required()->type_name("");
   command->add_option("--server", a->proxy, "where the proxy listens; port 6443 unless given")
-      ->required()
       ->type_name("ADDRESS[:PORT]");
+  command
+      ->add_option("--token-secret", a->token_secret,
+                   "a Secret with the token of a service account, which takes the place of every user's credentials")
+      ->type_name("FILE");
   command->add_option("--output", a->output, "the file to write, for its owner only")->required()->type_name("FILE");
-  command->callback([a, &status] { status = retarget(*a); });
+  command->callback([a, &status] { status = write_kubeconfig(*a); });
 }
 
 }  // namespace

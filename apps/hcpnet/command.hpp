@@ -63,6 +63,7 @@ void add_route(CLI::App& app, int& status);
 void add_dns(CLI::App& app, int& status);
 void add_patch(CLI::App& app, int& status);
 void add_render(CLI::App& app, int& status);
+void add_plan(CLI::App& app, int& status);
 void add_names(CLI::App& app, int& status);
 void add_bootstrap(CLI::App& app, int& status);
 void add_pki(CLI::App& app, int& status);

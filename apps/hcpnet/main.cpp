@@ -13,7 +13,7 @@
 namespace {
 
 /// Commands that docs/commands.md keeps a name for.
-constexpr std::string_view kPlanned[] = {"plan", "diagnose"};
+constexpr std::string_view kPlanned[] = {"diagnose"};
 
 /// CLI11 calls a command that there is not an unexpected argument, like any other word too many. Empty: it was one.
 std::string unknown_command(const CLI::App& app) {
@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   add_leases(app, status);
   add_patch(app, status);
   add_render(app, status);
+  add_plan(app, status);
   add_names(app, status);
   add_bootstrap(app, status);
   add_pki(app, status);

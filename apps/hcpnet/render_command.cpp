@@ -3,11 +3,13 @@
 #include <filesystem>
 #include <fstream>
 #include <hcpnet/manifest/build.hpp>
+#include <hcpnet/manifest/guest.hpp>
 #include <hcpnet/text/yaml_writer.hpp>
 #include <iostream>
 #include <memory>
 #include <random>
 
+#include "build_arguments.hpp"
 #include "command.hpp"
 #include "target_render.hpp"
 
@@ -17,8 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments : TargetArguments {
-  std::string deployment = "one", format = "yaml", link, image, coredns_image;
-  std::vector<std::string> without;
+  BuildArguments build;
+  std::string format = "yaml", guest;
+  manifest::GuestOptions guest_options;
 };
 
 /// A folder that is filled aside and then takes the place of the other, so that nobody sees half of it.
@@ -78,26 +81,16 @@ std::vector<RenderedFile> to_files(const Arguments& a, const std::vector<nlohman
 }
 
 int run(const Arguments& a) {
-  manifest::BuildOptions options;
-  options.deployment = *manifest::parse_deployment(a.deployment);
-  options.image = a.image;
-  if (!a.coredns_image.empty()) options.coredns_image = a.coredns_image;
-  options.without.insert(a.without.begin(), a.without.end());
-  if (!a.link.empty()) {
-    auto link = manifest::parse_link(a.link);
-    if (!link) {
-      std::cerr << "hcpnet: --link: " << a.link << ' ' << link.error() << '\n';
-      return kWrongUse;
-    }
-    options.link = std::move(*link);
-  }
+  const auto options = a.build.options();
+  if (!options) return kWrongUse;
   if (a.format == "kustomize" && a.output_dir.empty()) {
     std::cerr << "hcpnet: -o kustomize is several files: it needs --output-dir\n";
     return kWrongUse;
   }
-  const auto checked = a.files.check();
+  const auto checked = a.files.check(spec::KindSet::names);
   if (!checked) return kProblems;
-  const auto built = manifest::build(checked->set, checked->observed, options);
+  const auto built = a.guest.empty() ? manifest::build(checked->set, checked->observed, *options)
+                                     : manifest::build_guest(checked->set, a.guest, a.guest_options);
   print(built ? built->warnings : built.error());
   if (!built) return kProblems;
   if (a.output_dir.empty()) {
@@ -118,25 +111,23 @@ int run(const Arguments& a) {
 
 /// What only Kubernetes objects have.
 std::vector<CLI::Option*> add_object_options(CLI::App& command, Arguments& a) {
-  return {
-      command.add_option("--deployment", a.deployment, "one process, a pod for each server, or CoreDNS and Envoy")
-          ->check(CLI::IsMember({"one", "split", "coredns-envoy"}))
-          ->type_name("one|split|coredns-envoy"),
-      command.add_option("-o,--output", a.format, "form of the objects")
-          ->check(CLI::IsMember({"yaml", "json", "kustomize"}))
-          ->type_name("yaml|json|kustomize"),
+  std::vector<CLI::Option*> options = a.build.add_to(command);
+  CLI::Option* guest =
       command
-          .add_option("--link", a.link,
-                      "make the network attachments too, such as bridge:br-vlan7,vlan=7 or macvlan:eth1,mtu=1500")
-          ->type_name("TYPE:DEVICE"),
-      command.add_option("--image", a.image, "image of hcpnet")->type_name("IMAGE"),
-      command.add_option("--coredns-image", a.coredns_image, "image of CoreDNS")->type_name("IMAGE"),
-      command.add_option("--without", a.without, "leave out a kind that the cluster doesn't have; repeatable")
-          ->check(CLI::IsMember({"MultiNetworkPolicy", "SecurityContextConstraints", "ServiceMonitor"}))
-          ->type_name("KIND")
-          ->allow_extra_args(false)
-          ->take_all(),
-  };
+          .add_option("--guest", a.guest,
+                      "instead of objects for the management cluster those that belong inside of this hosted cluster")
+          ->type_name("NAMESPACE/NAME");
+  for (CLI::Option* option : options) option->excludes(guest);
+  options.push_back(guest);
+  options.push_back(command
+                        .add_option("--metallb-namespace", a.guest_options.metallb_namespace,
+                                    "where the hosted cluster's MetalLB operator looks for its objects")
+                        ->type_name("NAME")
+                        ->needs(guest));
+  options.push_back(command.add_option("-o,--output", a.format, "form of the objects")
+                        ->check(CLI::IsMember({"yaml", "json", "kustomize"}))
+                        ->type_name("yaml|json|kustomize"));
+  return options;
 }
 
 }  // namespace

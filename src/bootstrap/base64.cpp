@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bootstrap/base64.hpp"
 #include <openssl/evp.h>
-
-#include <cstdint>
+#include <algorithm>
+#include <cstddef>
 
 namespace hcpnet::bootstrap {
 
@@ -16,28 +16,19 @@ std::string base64(std::string_view bytes) {
 }
 
 std::optional<std::string> parse_base64(std::string_view text) {
-  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  std::uint32_t group = 0;
-  std::size_t digits = 0, padding = 0;
-  for (const char c : text) {
-    if (c == ' ' || c == '\t' || c == '\r' || c == '\n') continue;
-    if (c == '=') {
-      ++padding;
-      continue;
-    }
-    const std::size_t digit = kAlphabet.find(c);
-    if (digit == std::string_view::npos || padding > 0) return std::nullopt;
-    group = group << 6 | static_cast<std::uint32_t>(digit);
-    if (++digits % 4 != 0) continue;
-    bytes +=
-        {static_cast<char>(group >> 16 & 0xFF), static_cast<char>(group >> 8 & 0xFF), static_cast<char>(group & 0xFF)};
-    group = 0;
-  }
-  if (padding > 2 || (digits + padding) % 4 != 0) return std::nullopt;
-  if (padding == 1) bytes += {static_cast<char>(group >> 10 & 0xFF), static_cast<char>(group >> 2 & 0xFF)};
-  if (padding == 2) bytes += static_cast<char>(group >> 4 & 0xFF);
+  // OpenSSL counts padding as bytes, and minds neither how much of it there is nor where.
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string line(text);
+  std::erase_if(line, [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; });
+  const std::size_t digits = std::min(line.find_first_not_of(kDigits), line.size());
+  const std::size_t padding = line.size() - digits;
+  if (line.size() % 4 != 0 || padding > 2 || line.substr(digits) != std::string_view("==").substr(0, padding))
+    return {};
+  std::string bytes(line.size() / 4 * 3, '\0');
+  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                                   reinterpret_cast<const unsigned char*>(line.data()), static_cast<int>(line.size()));
+  if (size < 0) return {};
+  bytes.resize(bytes.size() - padding);
   return bytes;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hcpnet/bootstrap/kubeconfig.hpp>
-#include <hcpnet/text/to_json.hpp>
-#include <hcpnet/text/yaml.hpp>
 #include <hcpnet/text/yaml_writer.hpp>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "bootstrap/base64.hpp"
+#include "bootstrap/secret_document.hpp"
 
 namespace hcpnet::bootstrap {
 namespace {
@@ -34,71 +35,81 @@ std::optional<ServerUrl> parse_server(std::string_view url) {
   return parsed;
 }
 
-class Retargeter {
- public:
-  Retargeter(std::string_view file, std::string_view text) : file_(file) {
-    text::Parsed parsed = text::parse_yaml(file, text);
-    // What the parser quotes of a kubeconfig may be a key.
-    for (Diagnostic problem : parsed.problems) {
-      problem.found.clear();
-      problems_.add(std::move(problem));
+/// The entries of a list that has to be there, as pointers.
+std::vector<std::string> entries(SecretDocument& config, const std::string& list, const char* none) {
+  const text::Value* found = text::find(config.tree(), list);
+  std::vector<std::string> pointers;
+  if (found != nullptr && found->type == text::ValueType::list)
+    for (std::size_t i = 0; i < found->items.size(); ++i) pointers.push_back(text::child(std::string_view(list), i));
+  if (pointers.empty()) config.report(list, none);
+  return pointers;
+}
+
+void retarget(SecretDocument& config, const Endpoint& proxy) {
+  for (const std::string& entry : entries(config, "/clusters", "this is no kubeconfig: it names no cluster")) {
+    const std::string* server = config.string_at(entry + "/cluster/server");
+    const auto url = server != nullptr ? parse_server(*server) : std::optional<ServerUrl>{};
+    if (!url) {
+      config.report(entry + "/cluster/server", "an https URL is needed here");
+      continue;
     }
-    if (!problems_.has_errors() && parsed.documents.size() != 1) report({}, "one document is needed, a kubeconfig");
-    if (problems_.has_errors()) return;
-    tree_ = std::move(parsed.documents.front());
-    document_ = text::to_json(tree_, file, problems_);
+    Json& cluster = config.json().at(Json::json_pointer(entry + "/cluster"));
+    cluster["server"] = "https://" + proxy.to_string() + url->rest;
+    // An address can't be a name in SNI (RFC 6066 section 3); there is nothing to keep then.
+    if (!cluster.contains("tls-server-name") && !parse_ip_address(url->host)) cluster["tls-server-name"] = url->host;
   }
+}
 
-  Result<pki::Secret, Diagnostics> run(const Endpoint& proxy) {
-    if (!problems_.has_errors()) change(proxy);
-    if (problems_.has_errors()) return problems_;
-    return pki::Secret(text::render_yaml(document_));
+void replace_users(SecretDocument& config, const pki::Secret& token) {
+  for (const std::string& entry : entries(config, "/users", "this is no kubeconfig: it names no user")) {
+    Json& user = config.json().at(Json::json_pointer(entry));
+    if (user.is_object())
+      user["user"] = {{"token", token.reveal()}};
+    else
+      config.report(entry, "a user is a mapping");
   }
+}
 
- private:
-  void change(const Endpoint& proxy) {
-    const text::Value* clusters = tree_.find("clusters");
-    if (clusters == nullptr || clusters->type != text::ValueType::list || clusters->items.empty())
-      return report("/clusters", "this is no kubeconfig: it names no cluster");
-    for (std::size_t i = 0; i < clusters->items.size(); ++i) {
-      const std::string pointer = text::child(std::string_view("/clusters"), i) + "/cluster";
-      const text::Value* server = text::find(tree_, pointer + "/server");
-      const auto url = server != nullptr && server->type == text::ValueType::string ? parse_server(server->text)
-                                                                                    : std::optional<ServerUrl>{};
-      if (!url) {
-        report(pointer + "/server", "an https URL is needed here");
-        continue;
-      }
-      Json& cluster = document_.at(Json::json_pointer(pointer));
-      cluster["server"] = "https://" + proxy.to_string() + url->rest;
-      // An address can't be a name in SNI (RFC 6066 section 3); there is nothing to keep then.
-      if (!cluster.contains("tls-server-name") && !parse_ip_address(url->host)) cluster["tls-server-name"] = url->host;
-    }
-  }
+SecretDocument read_kubeconfig(std::string_view file, std::string_view text) {
+  return {file, text, "a kubeconfig", "bad-kubeconfig"};
+}
 
-  void report(const std::string& pointer, std::string message) {
-    const text::Value* value = text::find(tree_, pointer);
-    Diagnostic d;
-    d.file = file_;
-    d.line = value != nullptr ? value->position.line : 1;
-    d.column = value != nullptr ? value->position.column : 1;
-    d.path = pointer;
-    d.code = "bad-kubeconfig";
-    d.message = std::move(message);
-    problems_.add(std::move(d));
-  }
-
-  std::string file_;
-  text::Value tree_;
-  Json document_;
-  Diagnostics problems_;
-};
+Result<pki::Secret, Diagnostics> written(SecretDocument& config) {
+  if (config.problems().has_errors()) return config.problems();
+  return pki::Secret(text::render_yaml(config.json()));
+}
 
 }  // namespace
 
 Result<pki::Secret, Diagnostics> retarget_kubeconfig(std::string_view file, std::string_view text,
                                                      const Endpoint& proxy) {
-  return Retargeter(file, text).run(proxy);
+  SecretDocument config = read_kubeconfig(file, text);
+  if (!config.problems().has_errors()) retarget(config, proxy);
+  return written(config);
+}
+
+Result<pki::Secret, Diagnostics> replace_kubeconfig_users(std::string_view file, std::string_view text,
+                                                          const pki::Secret& token) {
+  SecretDocument config = read_kubeconfig(file, text);
+  if (!config.problems().has_errors()) replace_users(config, token);
+  return written(config);
+}
+
+Result<pki::Secret, Diagnostics> read_account_token(std::string_view file, std::string_view text) {
+  SecretDocument secret(file, text, "a Secret", "bad-token-secret");
+  if (secret.problems().has_errors()) return secret.problems();
+  const std::string* kind = secret.string_at("/kind");
+  const std::string* type = secret.string_at("/type");
+  const std::string* token = secret.string_at("/data/token");
+  std::optional<std::string> decoded;
+  if (kind == nullptr || *kind != "Secret" || type == nullptr || *type != "kubernetes.io/service-account-token")
+    secret.report("/type", "this is no Secret of the type kubernetes.io/service-account-token");
+  else if (token == nullptr)
+    secret.report("/data", "it has no token yet; the cluster itself puts it in");
+  else if (!(decoded = parse_base64(*token)) || decoded->empty())
+    secret.report("/data/token", "this is no base64");
+  if (secret.problems().has_errors()) return secret.problems();
+  return pki::Secret(std::move(*decoded));
 }
 
 }  // namespace hcpnet::bootstrap

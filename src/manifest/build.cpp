@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "manifest/config_files.hpp"
+#include "manifest/udn.hpp"
 #include "manifest/workload.hpp"
 
 namespace hcpnet::manifest {
@@ -24,9 +25,16 @@ constexpr std::uint16_t kHealthPort = 8080, kReadyPort = 8181;
 /// Of a Corefile: what is followed by addresses to listen on.
 constexpr std::string_view kListenerDirectives[] = {"bind", "health", "ready", "prometheus"};
 
-constexpr std::string_view kOrder[] = {"ServiceAccount",
+constexpr std::string_view kOrder[] = {"Namespace",
+                                       "UserDefinedNetwork",
+                                       "ClusterUserDefinedNetwork",
+                                       "RouteAdvertisements",
+                                       "MutatingAdmissionPolicy",
+                                       "MutatingAdmissionPolicyBinding",
+                                       "ServiceAccount",
                                        "SecurityContextConstraints",
                                        "ClusterRole",
+                                       "Role",
                                        "RoleBinding",
                                        "NetworkAttachmentDefinition",
                                        "ConfigMap",
@@ -35,7 +43,11 @@ constexpr std::string_view kOrder[] = {"ServiceAccount",
                                        "MultiNetworkPolicy",
                                        "Service",
                                        "Deployment",
-                                       "ServiceMonitor"};
+                                       "ServiceMonitor",
+                                       "HostedCluster",
+                                       "NodePool",
+                                       "IPAMClaim",
+                                       "VirtualMachine"};
 
 std::string text_at(const Json& object, const char* field) {
   const Json& metadata = object["metadata"];
@@ -397,6 +409,8 @@ Result<Built, Diagnostics> build(const spec::ValidSet& set, const spec::Observed
     problems.append(config->warnings);
     UnitBuilder(unit, observed, options, *config, problems, built.objects).build();
   }
+  for (const spec::ValidPrimaryUdn& udn : set.primary_udns)
+    UdnBuilder(udn, set, observed, options, problems, built.objects).build();
   std::ranges::stable_sort(built.objects, {}, sort_key);
   merge_equals(built.objects, problems);
   if (problems.has_errors()) return problems;

@@ -137,6 +137,7 @@ std::string network_file(const Unit& unit) {
     documents.push_back(spec::to_json(valid == nullptr ? o : with_files_beside_it(o, *valid)));
   }
   for (const auto& o : unit.set.proxy_policies) documents.push_back(spec::to_json(o));
+  for (const auto& o : unit.set.apps_policies) documents.push_back(spec::to_json(o));
   return text::render_yaml_documents(documents);
 }
 

@@ -18,16 +18,6 @@ Json service_ports(const std::vector<Port>& ports) {
   return list;
 }
 
-/// What the API server fills in for every Service, but for the addresses that it gives out.
-Json service_spec(const char* type, Json selector, const std::vector<Port>& ports) {
-  return {{"type", type},
-          {"selector", std::move(selector)},
-          {"ports", service_ports(ports)},
-          {"internalTrafficPolicy", "Cluster"},
-          {"ipFamilyPolicy", "SingleStack"},
-          {"sessionAffinity", "None"}};
-}
-
 Json pod_ports(const std::vector<Port>& ports) {
   Json list = Json::array();
   for (const Port& p : ports) list.push_back({{"protocol", p.protocol}, {"port", p.port}});
@@ -35,6 +25,19 @@ Json pod_ports(const std::vector<Port>& ports) {
 }
 
 }  // namespace
+
+Json service_spec(const char* type, Json selector, const std::vector<Port>& ports) {
+  Json spec = {{"type", type},
+               {"selector", std::move(selector)},
+               {"ports", service_ports(ports)},
+               {"internalTrafficPolicy", "Cluster"},
+               {"ipFamilyPolicy", "SingleStack"},
+               {"sessionAffinity", "None"}};
+  const bool is_load_balancer = spec["type"] == "LoadBalancer";
+  if (is_load_balancer) spec["allocateLoadBalancerNodePorts"] = true;
+  if (is_load_balancer || spec["type"] == "NodePort") spec["externalTrafficPolicy"] = "Cluster";
+  return spec;
+}
 
 Json selector_labels(const Unit& unit, std::string_view component) {
   Json json = {{"app.kubernetes.io/name", "hcpnet"}, {"app.kubernetes.io/instance", unit.instance}};
@@ -159,8 +162,6 @@ std::vector<Json> external_services(const Unit& unit, std::string_view selected_
         json["metadata"]["annotations"]["metallb.io/address-pool"] = *wanted.address_pool_name;
       json["spec"] = service_spec("LoadBalancer", selector_labels(unit, selected_component),
                                   {{"https", 443, "TCP", *cluster.external_port}});
-      json["spec"]["allocateLoadBalancerNodePorts"] = true;
-      json["spec"]["externalTrafficPolicy"] = "Cluster";
       services.push_back(std::move(json));
     }
   }

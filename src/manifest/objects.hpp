@@ -33,6 +33,9 @@ struct Port {
   std::uint16_t target = 0;  ///< of a Service; 0: the same
 };
 
+/// `spec` of a Service, with what the API server fills in but for the addresses that it gives out.
+[[nodiscard]] Json service_spec(const char* type, Json selector, const std::vector<Port>& ports);
+
 [[nodiscard]] Json config_map(const Unit& unit, std::string name, std::string_view component, Json data);
 [[nodiscard]] Json state_claim(const Unit& unit, std::string name, std::string_view component);
 [[nodiscard]] Json service_account(const Unit& unit, std::string name, std::string_view component);

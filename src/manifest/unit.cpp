@@ -83,10 +83,11 @@ void set_network(Unit& unit, const std::string& server_ip, const std::optional<C
 }
 
 template <class Policy>
-void take_policies(const std::vector<Policy>& all, const Unit& unit, std::vector<Policy>& out) {
+void take_policies(const std::vector<Policy>& all, std::string_view kind, const spec::ObjectMeta& target,
+                   std::vector<Policy>& out) {
   for (const Policy& policy : all)
-    if (policy.target.kind == unit.kind && policy.target.name == unit.owner.name &&
-        policy.metadata.namespace_ == unit.owner.namespace_)
+    if (policy.target.kind == kind && policy.target.name == target.name &&
+        policy.metadata.namespace_ == target.namespace_)
       out.push_back(policy);
 }
 
@@ -129,9 +130,11 @@ std::vector<Unit> make_units(const spec::ValidSet& set, Diagnostics& problems) {
     units.push_back(std::move(unit));
   }
   for (Unit& unit : units) {
-    take_policies(set.dhcp_policies, unit, unit.set.dhcp_policies);
-    take_policies(set.dns_policies, unit, unit.set.dns_policies);
-    take_policies(set.proxy_policies, unit, unit.set.proxy_policies);
+    take_policies(set.dhcp_policies, unit.kind, unit.owner, unit.set.dhcp_policies);
+    take_policies(set.dns_policies, unit.kind, unit.owner, unit.set.dns_policies);
+    take_policies(set.proxy_policies, unit.kind, unit.owner, unit.set.proxy_policies);
+    for (const spec::InfraClusterAttachment& attachment : unit.set.attachments)
+      take_policies(set.apps_policies, "InfraClusterAttachment", attachment.metadata, unit.set.apps_policies);
   }
   return units;
 }

@@ -95,13 +95,25 @@ Json container(const Workload& w) {
   return json;
 }
 
+/// One node that fails takes one of them along, where there are more nodes.
+Json apart(Json labels) {
+  return {{"podAntiAffinity",
+           {{"preferredDuringSchedulingIgnoredDuringExecution",
+             Json::array({{{"weight", 100},
+                           {"podAffinityTerm",
+                            {{"labelSelector", {{"matchLabels", std::move(labels)}}},
+                             {"topologyKey", "kubernetes.io/hostname"}}}}})}}}};
+}
+
 }  // namespace
 
 Json deployment(const Unit& unit, const Workload& w) {
   const std::string hash = sha256_hex(w.config.dump());
-  Json annotations = {{"k8s.v1.cni.cncf.io/networks", networks_annotation(unit.attachment, w.addresses)}};
+  Json annotations = Json::object();
+  if (!w.addresses.empty())
+    annotations["k8s.v1.cni.cncf.io/networks"] = networks_annotation(unit.attachment, w.addresses);
   if (!w.reloads) annotations["hcpnet.io/config-hash"] = hash;
-  Json pod = {{"metadata", {{"labels", labels(unit, w.component)}, {"annotations", std::move(annotations)}}},
+  Json pod = {{"metadata", {{"labels", labels(unit, w.component)}}},
               {"spec",
                {{"automountServiceAccountToken", false},
                 {"containers", Json::array({container(w)})},
@@ -114,10 +126,16 @@ Json deployment(const Unit& unit, const Workload& w) {
                 {"serviceAccountName", w.account},
                 {"terminationGracePeriodSeconds", 30},
                 {"volumes", volumes(w)}}}};
+  if (!annotations.empty()) pod["metadata"]["annotations"] = std::move(annotations);
+  Json strategy = {{"type", "Recreate"}};
+  if (w.replicas > 1) {
+    strategy = {{"type", "RollingUpdate"}, {"rollingUpdate", {{"maxSurge", "25%"}, {"maxUnavailable", "25%"}}}};
+    pod["spec"]["affinity"] = apart(selector_labels(unit, w.component));
+  }
   Json json = make_object(unit, "apps/v1", "Deployment", w.name, w.component);
   json["metadata"]["annotations"]["hcpnet.io/config-hash"] = hash;
-  json["spec"] = {{"replicas", 1},  // its addresses exist once
-                  {"strategy", {{"type", "Recreate"}}},
+  json["spec"] = {{"replicas", w.replicas},
+                  {"strategy", std::move(strategy)},
                   {"progressDeadlineSeconds", 600},
                   {"revisionHistoryLimit", 10},
                   {"selector", {{"matchLabels", selector_labels(unit, w.component)}}},

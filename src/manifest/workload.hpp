@@ -4,7 +4,7 @@
 
 namespace hcpnet::manifest {
 
-/// A pod that serves on the VLAN, as far as its kind of program matters.
+/// A pod that serves on the VLAN, or, without addresses there, on its own alone; as far as its kind of program matters.
 struct Workload {
   std::string name;
   std::string component;
@@ -18,6 +18,7 @@ struct Workload {
   std::vector<std::string> command, args;
   std::vector<Port> ports;                  ///< DNS, DHCP, proxy: what clients use
   std::vector<InterfaceAddress> addresses;  ///< on the VLAN
+  int replicas = 1;                         ///< addresses on the VLAN exist once
   bool needs_raw_socket = false;
   bool has_file_capabilities = false;  ///< the image's program carries cap_net_bind_service
   std::string state_path;              ///< empty: it keeps no state

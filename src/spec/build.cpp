@@ -242,7 +242,7 @@ ValidCluster own_cluster(const Infra& infra, const Origin& origin) {
   return cluster;
 }
 
-ValidCluster attached_cluster(const InfraClusterAttachment& attachment, const Origin& origin) {
+ValidCluster attached_cluster(const SpecSet& set, const InfraClusterAttachment& attachment, const Origin& origin) {
   ValidCluster cluster;
   cluster.origin = origin;
   cluster.name = attachment.metadata.name;
@@ -250,7 +250,13 @@ ValidCluster attached_cluster(const InfraClusterAttachment& attachment, const Or
   cluster.domain = attachment.cluster_name + '.' + attachment.base_domain;
   cluster.control_plane_namespace = control_plane_of(attachment);
   const AppsIngress& ingress = attachment.apps_ingress;
-  if (ingress.enabled) cluster.apps_pool = parse_pool(*ingress.address_pool_range);
+  if (const auto* policy = policy_for(set.apps_policies, "InfraClusterAttachment", attachment.metadata)) {
+    const Ipv4 vip = parse_ipv4(policy->value.static_vip).value();
+    cluster.apps_pool = Ipv4Range{vip, vip};
+    cluster.static_apps_vip = cluster.apps_vip = vip;
+  } else if (ingress.enabled) {
+    cluster.apps_pool = parse_pool(*ingress.address_pool_range);
+  }
   cluster.apps_http_port = ingress.http_port;
   cluster.apps_https_port = ingress.https_port;
   return cluster;
@@ -279,7 +285,7 @@ std::vector<ValidCluster> clusters_of(const SpecSet& set, const Infra& infra, co
   std::vector<ValidCluster> clusters;
   for (const auto& [attachment, origin] : set.attachments)
     if (attachment.infra_name == infra.metadata.name && attachment.metadata.namespace_ == infra.metadata.namespace_)
-      clusters.push_back(attached_cluster(attachment, origin));
+      clusters.push_back(attached_cluster(set, attachment, origin));
   if (clusters.empty() && names_cluster(infra)) clusters.push_back(own_cluster(infra, infra_origin));
   std::ranges::sort(clusters, {}, &ValidCluster::name);
   choose_external_ports(set, infra, clusters);
@@ -388,10 +394,12 @@ ValidSet build(const SpecSet& set, const RecordFiles& record_files) {
     valid.hosted_clusters.push_back({cluster.metadata, origin,
                                      control_plane_namespace(cluster.metadata.namespace_, cluster.metadata.name),
                                      cluster});
+  for (const auto& [udn, origin] : set.primary_udns) valid.primary_udns.push_back(build_primary_udn(udn, origin));
   for (const auto& [attachment, origin] : set.attachments) valid.attachments.push_back(attachment);
   for (const auto& [policy, origin] : set.dhcp_policies) valid.dhcp_policies.push_back(policy);
   for (const auto& [policy, origin] : set.dns_policies) valid.dns_policies.push_back(policy);
   for (const auto& [policy, origin] : set.proxy_policies) valid.proxy_policies.push_back(policy);
+  for (const auto& [policy, origin] : set.apps_policies) valid.apps_policies.push_back(policy);
   return valid;
 }
 

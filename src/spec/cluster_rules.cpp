@@ -77,33 +77,48 @@ class ClusterChecker {
   void check_pool(Attachment& attachment) {
     const auto pool = pool_of(attachment);
     if (!pool) return;
+    const auto& [subject, pointer, what] = place_of_pool(attachment);
+    const auto& cidr = infra_.plan.cidr;
+    if (attachment.apps != nullptr && cidr && cidr->contains(pool->first) &&
+        !check_inside(subject, *cidr, pool->first, pointer))
+      return;
     std::string taken = taken_by(infra_.plan, *pool);
     for (const auto& [other, range] : pools_)
-      if (taken.empty() && range.overlaps(*pool)) taken = "the pool of " + named(*other, kPool);
+      if (taken.empty() && range.overlaps(*pool)) taken = other;
     if (!taken.empty())
-      attachment.subject.error(code::ranges_overlap, kPool,
-                               "no address is given out twice, and this holds some of " + taken);
-    else if (infra_.plan.cidr && !(infra_.plan.cidr->contains(pool->first) && infra_.plan.cidr->contains(pool->last)))
-      attachment.subject.warning(
-          code::pool_outside_cidr, kPool,
-          "this is outside " + infra_.plan.cidr->to_string() + ", so something has to route to it");
-    pools_.emplace_back(&attachment, *pool);
-    infra_.plan.taken.push_back({"the pool of " + named(attachment, kPool), *pool});
+      subject.error(code::ranges_overlap, pointer, "no address is given out twice, and this holds some of " + taken);
+    else if (cidr && !(cidr->contains(pool->first) && cidr->contains(pool->last)))
+      subject.warning(code::pool_outside_cidr, pointer,
+                      "this is outside " + cidr->to_string() + ", so something has to route to it");
+    const std::string owner =
+        std::string(what) + " of attachment " + attachment.value.metadata.name + " (" + subject.where(pointer) + ')';
+    pools_.emplace_back(owner, *pool);
+    infra_.plan.taken.push_back({owner, *pool});
   }
 
   Examined<Infra>& infra_;
   std::map<std::string, const Attachment*> clusters_, control_planes_;
   DomainIndex<Attachment> domains_;
-  std::vector<std::pair<const Attachment*, Ipv4Range>> pools_;
+  std::vector<std::pair<std::string, Ipv4Range>> pools_;
 };
 
 }  // namespace
 
 std::optional<Ipv4Range> pool_of(const Attachment& attachment) {
+  if (attachment.apps != nullptr) {
+    if (!attachment.apps->subject.is_good(kStaticVip)) return {};
+    const auto vip = parse_ipv4(attachment.apps->value.static_vip);
+    return vip ? std::optional(Ipv4Range{*vip, *vip}) : std::nullopt;
+  }
   const AppsIngress& ingress = attachment.value.apps_ingress;
   if (!ingress.enabled || !ingress.address_pool_range || !attachment.subject.is_good(kPool)) return {};
   const auto pool = parse_pool(*ingress.address_pool_range);
   return pool && pool->first <= pool->last ? pool : std::nullopt;
+}
+
+PoolPlace place_of_pool(Attachment& attachment) {
+  if (attachment.apps != nullptr) return {attachment.apps->subject, kStaticVip, "the static VIP"};
+  return {attachment.subject, kPool, "the pool"};
 }
 
 std::optional<std::string> domain_of(const Attachment& attachment) {

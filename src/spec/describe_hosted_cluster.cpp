@@ -58,6 +58,31 @@ void describe_configuration(Fields& f, HostedCluster& cluster) {
   f.others_ignored();
 }
 
+void describe_networks(Fields& f, const char* name, std::vector<std::string>& networks) {
+  struct Entry {
+    std::string cidr;
+  };
+  std::vector<Entry> entries(networks.size());
+  for (std::size_t i = 0; i < networks.size(); ++i) entries[i].cidr = networks[i];
+  f.objects(name, {}, entries, [](Fields& g, Entry& entry) {
+    g.text("cidr", Need::required, Format::cidr, entry.cidr);
+    g.others_ignored();
+  });
+  networks.resize(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) networks[i] = std::move(entries[i].cidr);
+}
+
+void describe_networking(Fields& f, HostedCluster::Networking& networking) {
+  describe_networks(f, "clusterNetwork", networking.cluster);
+  describe_networks(f, "serviceNetwork", networking.service);
+  describe_networks(f, "machineNetwork", networking.machine);
+  f.group("apiServer", Need::optional, [&](Fields& g) {
+    g.text("advertiseAddress", Format::ip_address, networking.advertise_address);
+    g.others_ignored();
+  });
+  f.others_ignored();
+}
+
 void describe_spec(Fields& f, HostedCluster& cluster) {
   f.group("platform", Need::required, [&](Fields& g) { describe_platform(g, cluster); });
   f.group("dns", Need::optional, [&](Fields& g) {
@@ -67,6 +92,12 @@ void describe_spec(Fields& f, HostedCluster& cluster) {
   });
   f.text("kubeAPIServerDNSName", Format::domain_or_empty, cluster.kube_api_server_dns_name);
   f.group("configuration", Need::optional, [&](Fields& g) { describe_configuration(g, cluster); });
+  f.text("infraID", Format::label, cluster.infra_id);
+  f.group("etcd", Need::optional, [&](Fields& g) {
+    g.text("managementType", Format::any, cluster.etcd_management);
+    g.others_ignored();
+  });
+  f.group("networking", Need::optional, [&](Fields& g) { describe_networking(g, cluster.networking); });
   f.objects("services", {.max_items = kMaxPublishedServices}, cluster.services, describe_publishing);
   f.others_ignored();
 }

@@ -282,6 +282,11 @@ void describe_proxy_spec(Fields& fields, ProxyPolicy& policy) {
   fields.flag("publishAPIOn443", policy.publish_api_on_443);
 }
 
+void describe_apps_spec(Fields& fields, AppsPolicy& policy) {
+  describe_target(fields, policy.target);
+  fields.text("staticVIP", Need::required, Format::ipv4, policy.static_vip);
+}
+
 }  // namespace
 
 void describe(Fields& fields, DHCPPolicy& object) {
@@ -292,6 +297,9 @@ void describe(Fields& fields, DNSPolicy& object) {
 }
 void describe(Fields& fields, ProxyPolicy& object) {
   describe_object(fields, object, describe_proxy_spec);
+}
+void describe(Fields& fields, AppsPolicy& object) {
+  describe_object(fields, object, describe_apps_spec);
 }
 
 }  // namespace hcpnet::spec

@@ -121,5 +121,8 @@ Json to_json(const DNSPolicy& object) {
 Json to_json(const ProxyPolicy& object) {
   return write(object, kHcpnetApiVersion, "ProxyPolicy");
 }
+Json to_json(const AppsPolicy& object) {
+  return write(object, kHcpnetApiVersion, "AppsPolicy");
+}
 
 }  // namespace hcpnet::spec

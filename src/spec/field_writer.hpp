@@ -15,5 +15,6 @@ namespace hcpnet::spec {
 [[nodiscard]] nlohmann::json to_json(const DHCPPolicy& object);
 [[nodiscard]] nlohmann::json to_json(const DNSPolicy& object);
 [[nodiscard]] nlohmann::json to_json(const ProxyPolicy& object);
+[[nodiscard]] nlohmann::json to_json(const AppsPolicy& object);
 
 }  // namespace hcpnet::spec

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <hcpnet/spec/hosted_cluster.hpp>
 #include <hcpnet/spec/model.hpp>
+#include <hcpnet/spec/primary_udn.hpp>
 #include <limits>
 #include <optional>
 #include <span>
@@ -128,8 +129,10 @@ void describe(Fields& fields, ProxyServer& object);
 void describe(Fields& fields, DHCPPolicy& object);
 void describe(Fields& fields, DNSPolicy& object);
 void describe(Fields& fields, ProxyPolicy& object);
+void describe(Fields& fields, AppsPolicy& object);
 void describe(Fields& fields, BootstrapCluster& object);
 void describe(Fields& fields, HostedCluster& object);
+void describe(Fields& fields, PrimaryUDN& object);
 
 inline constexpr Interval kRecordTtlSeconds{1, 86400};
 inline constexpr Interval kMinTtlSeconds{0, 3600};
@@ -167,5 +170,16 @@ inline constexpr Interval kCpus{1, 4096};
 inline constexpr Interval kDiskGib{10, 1024 * 1024};
 inline constexpr Interval kVirtualRouterId{1, 255};  ///< RFC 5798 section 5.2.3
 inline constexpr std::size_t kMaxNodes = 500;        ///< more than a self-managed cluster has
+inline constexpr Interval kUdnMtu{576, 65536};
+inline constexpr Interval kHostSubnet{1, 127};
+inline constexpr Interval kVni{1, 16'777'215};
+inline constexpr std::size_t kMaxLayer3Subnets = 400;
+inline constexpr std::size_t kMaxUdnNetworks = 32;
+inline constexpr std::size_t kMaxUdnNamespaces = 64;
+inline constexpr std::size_t kMaxUdnMachines = 1000;
+inline constexpr std::size_t kMaxUdnServices = 100;
+inline constexpr std::size_t kMaxUdnServicePorts = 64;
+inline constexpr std::size_t kMaxNodePools = 100;
+inline constexpr std::size_t kMaxVmNetworks = 20;  ///< as HyperShift takes them
 
 }  // namespace hcpnet::spec

@@ -145,6 +145,43 @@ std::optional<Complaint> check_boot_text(std::string_view text, std::size_t max_
   return Complaint{code::out_of_range, "this takes 1 to " + std::to_string(max_bytes) + " bytes"};
 }
 
+std::optional<Complaint> check_attachment_reference(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash != std::string_view::npos)
+    if (auto problem = label_problem(text.substr(0, slash)))
+      return Complaint{code::bad_name, "of the namespace: " + *problem};
+  return named(object_name_problem(text.substr(slash == std::string_view::npos ? 0 : slash + 1)), code::bad_name);
+}
+
+std::optional<std::uint64_t> parse_digits(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return {};
+  return number;
+}
+
+/// Six bytes hold both numbers: what a longer left one takes, the right one lacks.
+bool is_route_target(std::string_view text) {
+  constexpr std::uint64_t kTwoBytes = 0xFFFF, kFourBytes = 0xFFFF'FFFF;
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return false;
+  const std::string_view left = text.substr(0, colon);
+  const auto number = parse_digits(text.substr(colon + 1));
+  if (!number) return false;
+  if (left == "*") return *number <= kFourBytes;
+  if (parse_ipv4(left)) return *number <= kTwoBytes;
+  const auto system = parse_digits(left);
+  return system && *system <= kFourBytes && *number <= (*system <= kTwoBytes ? kFourBytes : kTwoBytes);
+}
+
+constexpr std::size_t kMaxInterfaceBytes = 15;  // IFNAMSIZ counts the final NUL
+
+bool is_device_name(std::string_view text) {
+  const auto is_fine = [](char c) { return c > ' ' && c < 127 && c != '/' && c != ':'; };
+  return !text.empty() && text.size() <= kMaxInterfaceBytes && text != "." && text != ".." &&
+         std::ranges::all_of(text, is_fine);
+}
+
 std::optional<Complaint> check_image(std::string_view text) {
   const auto is_blank = [](char c) { return static_cast<unsigned char>(c) <= 0x20; };
   if (text.empty()) return Complaint{code::bad_name, "an image is not empty; leave the field out for the default"};
@@ -153,7 +190,6 @@ std::optional<Complaint> check_image(std::string_view text) {
   return {};
 }
 
-constexpr std::size_t kMaxInterfaceBytes = 15;  // IFNAMSIZ counts the final NUL
 constexpr std::size_t kMaxVolumeBytes = 128;
 
 /// What a file name, a script, XML and a profile can hold as it is.
@@ -356,6 +392,14 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
       return check_boot_text(text, 127);
     case Format::boot_server:
       return check_boot_text(text, 63);
+    case Format::attachment_reference:
+      return check_attachment_reference(text);
+    case Format::route_target:
+      if (is_route_target(text)) return {};
+      return Complaint{code::bad_name, "this is no route target", "such as 64512:100, 192.0.2.1:100 or *:100"};
+    case Format::vrf_name:
+      if (is_device_name(text)) return {};
+      return Complaint{code::bad_name, "this is no name of a VRF", "1 to 15 characters without blanks, / and :"};
   }
   return {};
 }

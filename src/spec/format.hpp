@@ -45,11 +45,14 @@ enum class Format : std::uint8_t {
   volume_name,     ///< of storage: 1 to 128 such characters
   ipv6,
   ipv6_cidr,
-  duid,          ///< a DHCPv6 unique identifier: 3 to 130 bytes in hexadecimal
-  mac_prefix,    ///< one to six pairs of hexadecimal digits
-  option_bytes,  ///< what an option holds: text, or "hex:" and pairs of digits; 1 to 255 bytes
-  boot_file,     ///< 1 to 127 bytes, none of them NUL
-  boot_server,   ///< 1 to 63 bytes, none of them NUL
+  duid,                  ///< a DHCPv6 unique identifier: 3 to 130 bytes in hexadecimal
+  mac_prefix,            ///< one to six pairs of hexadecimal digits
+  option_bytes,          ///< what an option holds: text, or "hex:" and pairs of digits; 1 to 255 bytes
+  boot_file,             ///< 1 to 127 bytes, none of them NUL
+  boot_server,           ///< 1 to 63 bytes, none of them NUL
+  attachment_reference,  ///< of a network attachment: "name", or "namespace/name"
+  route_target,  ///< of BGP: "*", an autonomous system or an IPv4 address, ":" and a number (RFC 4360, RFC 5668)
+  vrf_name,      ///< of Linux: 1 to 15 bytes
 };
 
 /// What is wrong with a text, without its place.

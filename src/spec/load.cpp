@@ -66,8 +66,12 @@ constexpr std::array kKinds{
          [](SpecSet& s, Origin o) { read_into(s.dns_policies, std::move(o), s.problems); }},
     Kind{"ProxyPolicy", kHcpnetApiVersion, KindSet::network,
          [](SpecSet& s, Origin o) { read_into(s.proxy_policies, std::move(o), s.problems); }},
+    Kind{"AppsPolicy", kHcpnetApiVersion, KindSet::network,
+         [](SpecSet& s, Origin o) { read_into(s.apps_policies, std::move(o), s.problems); }},
     Kind{"BootstrapCluster", kHcpnetApiVersion, KindSet::network,
          [](SpecSet& s, Origin o) { read_into(s.bootstrap_clusters, std::move(o), s.problems); }},
+    Kind{"PrimaryUDN", kHcpnetApiVersion, KindSet::network,
+         [](SpecSet& s, Origin o) { read_into(s.primary_udns, std::move(o), s.problems); }},
     Kind{"HostedCluster", kHypershiftApiVersion, KindSet::names, add_hosted_cluster},
 };
 

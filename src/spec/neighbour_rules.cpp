@@ -22,7 +22,6 @@ const std::string kOwnName = "/spec/infraComponents/dns/clusterName";
 const std::string kOwnControlPlane = "/spec/infraComponents/proxy/controlPlaneNamespace";
 const std::string kDomain = "/spec/dns";
 const std::string kHostedCluster = "/spec/hostedClusterRef/name";
-const std::string kPool = "/spec/appsIngress/metallb/ipAddressPoolRange";
 
 using Attachment = Examined<InfraClusterAttachment>;
 
@@ -113,6 +112,8 @@ struct Member {
   text::Position domain_position;
   std::optional<std::string> domain, hosted_cluster, control_plane;
   std::optional<Ipv4Range> pool;
+  Subject* pool_subject;  ///< the object that the pool is written in, and where
+  std::string pool_pointer, pool_what;
 };
 
 std::string named(const Member& member, const std::string& pointer) {
@@ -122,6 +123,7 @@ std::string named(const Member& member, const std::string& pointer) {
 Member member_of(Attachment& attachment, const Examined<Infra>& infra) {
   Subject& subject = attachment.subject;
   const InfraClusterAttachment& value = attachment.value;
+  const PoolPlace place = place_of_pool(attachment);
   Member member{.subject = &subject,
                 .infra = &infra,
                 .label = "attachment " + value.metadata.name + " of Infra " + infra.value.metadata.key(),
@@ -131,7 +133,10 @@ Member member_of(Attachment& attachment, const Examined<Infra>& infra) {
                 .domain = domain_of(attachment),
                 .hosted_cluster = {},
                 .control_plane = {},
-                .pool = pool_of(attachment)};
+                .pool = pool_of(attachment),
+                .pool_subject = &place.subject,
+                .pool_pointer = place.pointer,
+                .pool_what = place.what};
   if (!subject.is_good(kHostedCluster) || !subject.is_good("/spec/hostedClusterRef/namespace")) return member;
   member.hosted_cluster = value.hosted_cluster_namespace + '/' + value.hosted_cluster_name;
   if (subject.is_good("/spec/controlPlaneNamespace")) member.control_plane = control_plane_of(value);
@@ -150,7 +155,10 @@ Member member_of(Examined<Infra>& infra) {
           .domain = lower(*value.dns->cluster_name + '.' + *value.dns->base_domain),
           .hosted_cluster = {},
           .control_plane = control_plane_of(value),
-          .pool = {}};
+          .pool = {},
+          .pool_subject = nullptr,
+          .pool_pointer = {},
+          .pool_what = {}};
 }
 
 /// In the order of the text.
@@ -225,15 +233,15 @@ class MemberChecker {
     }
     for (const Member* other : pools_)
       if (other->infra != member.infra && other->pool->overlaps(*member.pool))
-        return "the pool of " + named(*other, kPool);
+        return other->pool_what + " of " + other->label + " (" + other->pool_subject->where(other->pool_pointer) + ')';
     return {};
   }
 
   void check_pool(const Member& member) {
     if (!member.pool) return;
     if (const std::string taken = taken_elsewhere(member); !taken.empty())
-      member.subject->error(code::ranges_overlap, kPool,
-                            "no address is given out twice, and this holds some of " + taken);
+      member.pool_subject->error(code::ranges_overlap, member.pool_pointer,
+                                 "no address is given out twice, and this holds some of " + taken);
     pools_.push_back(&member);
   }
 

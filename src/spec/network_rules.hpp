@@ -27,7 +27,7 @@ struct NetworkPlan {
   std::optional<Ipv4Cidr> cidr;
   std::vector<OwnedAddress> owned;     ///< in the order of the text
   std::optional<Ipv4Range> range;      ///< DHCP
-  std::vector<TakenRange> taken = {};  ///< pools of load balancers
+  std::vector<TakenRange> taken = {};  ///< pools of load balancers, static VIPs
   std::vector<TakenRange> given = {};  ///< by its DHCPPolicy: pools, reservations, addresses of further subnets
 };
 /// What DHCP and the servers of the network have of the range, as a list for a message; empty when nothing.

@@ -204,7 +204,7 @@ std::string owner_of(const ValidSet& set, const ValidInfra& here, Ipv4 address) 
 
 void apply_to(const ValidSet& set, ValidInfra& infra, const Observed& observed, Diagnostics& warnings) {
   for (ValidCluster& cluster : infra.clusters) {
-    if (!cluster.apps_pool) continue;
+    if (!cluster.apps_pool || cluster.static_apps_vip) continue;
     std::optional<Ipv4> vip;
     const std::string key = infra.metadata.namespace_ + '/' + cluster.name;
     if (const auto seen = observed.apps_addresses.find(key); seen != observed.apps_addresses.end()) {
@@ -257,6 +257,8 @@ Result<Observed, Diagnostics> load_observed(const std::vector<SourceText>& objec
   read_machines(collected.machines, observed, warnings);
   read_hosted_clusters(collected.hosted_clusters, observed, warnings);
   read_attachments(collected.attachments, settle_networks(collected, warnings), observed, warnings);
+  for (const ObservedObject& machine : collected.virtual_machines)
+    observed.virtual_machine_uids.emplace(machine.metadata.key(), machine.string_at("/metadata/uid"));
   read_publishing(collected, observed.publishing, warnings);
   read_endpoint_maps(endpoints, limits, observed, errors);
   if (!errors.empty()) return errors;
@@ -265,7 +267,7 @@ Result<Observed, Diagnostics> load_observed(const std::vector<SourceText>& objec
 
 void apply_observed(ValidSet& set, const Observed& observed) {
   for (ValidInfra& infra : set.infras)
-    for (ValidCluster& cluster : infra.clusters) cluster.apps_vip.reset();
+    for (ValidCluster& cluster : infra.clusters) cluster.apps_vip = cluster.static_apps_vip;
   for (ValidInfra& infra : set.infras) apply_to(set, infra, observed, set.warnings);
 }
 

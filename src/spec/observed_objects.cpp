@@ -23,6 +23,7 @@ constexpr std::array kKinds{
     ObservedKind{"", "Service", &ObservedObjects::services},
     ObservedKind{"discovery.k8s.io", "EndpointSlice", &ObservedObjects::slices},
     ObservedKind{"kubevirt.io", "VirtualMachineInstance", &ObservedObjects::machine_instances},
+    ObservedKind{"kubevirt.io", "VirtualMachine", &ObservedObjects::virtual_machines},
     ObservedKind{"cluster.x-k8s.io", "Machine", &ObservedObjects::machines},
     ObservedKind{"hypershift.openshift.io", "HostedCluster", &ObservedObjects::hosted_clusters},
     ObservedKind{"hostedcluster.densityops.com", "Infra", &ObservedObjects::infras},

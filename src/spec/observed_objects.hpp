@@ -32,7 +32,7 @@ struct ObservedObject {
 
 struct ObservedObjects {
   std::vector<ObservedObject> services, slices, machine_instances, machines, hosted_clusters, infras, attachments,
-      routes, ingresses;
+      routes, ingresses, virtual_machines;
 };
 
 /// Reads the files and sorts each kind by has_precedence(). What cannot be read is added to `errors`.

@@ -209,7 +209,7 @@ class PoolChecker {
     }
     const auto other = std::ranges::find_if(others_, [&](const TakenRange& t) { return t.range.contains(address); });
     if (other == others_.end()) return true;
-    subject_.error(code::address_in_range, pointer, "this is in " + other->owner + ", which gives it out");
+    subject_.error(code::address_in_range, pointer, "no address is given out twice, and this is in " + other->owner);
     return false;
   }
 
@@ -339,7 +339,7 @@ std::vector<TakenRange> check_pools(Examined<DHCPPolicy>& policy, const NetworkP
 void check_policy_subnets(std::vector<Examined<DHCPPolicy>>& policies, const PolicyTargets& targets) {
   std::vector<ServedNetwork> served;
   const auto add = [&](const char* kind, const auto& objects) {
-    for (const auto& [value, subject, plan] : objects)
+    for (const auto& [value, subject, plan, apps] : objects)
       if (plan.cidr)
         served.push_back(
             {*plan.cidr, kind + value.metadata.key() + " (" + subject.where("/spec/networkConfig/cidr") + ')'});

@@ -32,10 +32,10 @@ Published names_of(const Examined<Infra>& infra, const std::vector<Examined<Infr
   const Infra& value = infra.value;
   if (!value.proxy || !value.proxy->enabled || !infra.subject.is_good("/spec/infraComponents/proxy/enabled"))
     return names;
-  for (const auto& [attachment, subject, plan] : attachments)
+  for (const auto& [attachment, subject, plan, apps] : attachments)
     if (attachment.metadata.namespace_ == value.metadata.namespace_ && attachment.infra_name == value.metadata.name)
-      publish_cluster(names, attachment.cluster_name + '.' + attachment.base_domain, attachment.apps_ingress.enabled,
-                      "cluster " + attachment.metadata.name);
+      publish_cluster(names, attachment.cluster_name + '.' + attachment.base_domain,
+                      attachment.apps_ingress.enabled || apps != nullptr, "cluster " + attachment.metadata.name);
   if (names.empty() && names_cluster(value))
     publish_cluster(names, *value.dns->cluster_name + '.' + *value.dns->base_domain, false,
                     "cluster " + *value.dns->cluster_name);

@@ -18,7 +18,8 @@ template <class Kind>
 struct Examined {
   const Kind& value;
   Subject subject;
-  NetworkPlan plan = {};  ///< of an Infra or a DHCPServer
+  NetworkPlan plan = {};                 ///< of an Infra or a DHCPServer
+  Examined<AppsPolicy>* apps = nullptr;  ///< of an InfraClusterAttachment: its policy, once it is found
 };
 
 /// Whether an object whose name or namespace is at fault may be meant by a reference: what is good of the two fits.
@@ -26,7 +27,7 @@ template <class Kind>
 [[nodiscard]] bool may_hold(const std::vector<Examined<Kind>>& objects, std::string_view namespace_,
                             std::string_view name) {
   return std::ranges::any_of(objects, [&](const Examined<Kind>& object) {
-    const auto& [value, subject, plan] = object;
+    const auto& [value, subject, plan, apps] = object;
     if (subject.has_identity()) return false;
     return (!subject.is_good("/metadata/name") || value.metadata.name == name) &&
            (!subject.is_good("/metadata/namespace") || value.metadata.namespace_ == namespace_);
@@ -52,8 +53,16 @@ void check_ipv6_networks(std::vector<Examined<DHCPPolicy>>& policies);
 /// The attachments of one Infra, in the order of the text: against it and against each other.
 void check_clusters(Examined<Infra>& infra, const std::vector<Examined<InfraClusterAttachment>*>& attachments);
 void check_attachment(Examined<InfraClusterAttachment>& attachment);
-/// The pool of an enabled apps ingress, and the domain, if nothing was said against them.
+/// The pool of an enabled apps ingress or the static VIP of its policy, and the domain, if nothing was said against
+/// them.
 [[nodiscard]] std::optional<Ipv4Range> pool_of(const Examined<InfraClusterAttachment>& attachment);
+/// Where that is written, and what it is, for messages.
+struct PoolPlace {
+  Subject& subject;
+  std::string pointer;
+  const char* what;
+};
+[[nodiscard]] PoolPlace place_of_pool(Examined<InfraClusterAttachment>& attachment);
 [[nodiscard]] std::optional<std::string> domain_of(const Examined<InfraClusterAttachment>& attachment);
 /// Infras against each other, and the clusters of each against the other Infras and their clusters. Of Infras that have
 /// no other problem.
@@ -68,6 +77,15 @@ void check_infras(std::vector<Examined<Infra>>& infras, std::vector<Examined<Inf
 void check_bootstrap_cluster(Examined<BootstrapCluster>& cluster);
 /// Each by itself, and their control planes against each other.
 void check_hosted_clusters(std::vector<Examined<HostedCluster>>& clusters);
+
+/// Each by itself and with the HostedCluster that runs on it, and their namespaces against each other.
+void check_primary_udns(std::vector<Examined<PrimaryUDN>>& udns, const std::vector<Examined<HostedCluster>>& clusters);
+
+/// `/spec/staticVIP` of an AppsPolicy.
+inline const std::string kStaticVip = "/spec/staticVIP";
+/// Gives each attachment its policy. Before rules that look at pools.
+void check_apps_policies(std::vector<Examined<AppsPolicy>>& policies,
+                         std::vector<Examined<InfraClusterAttachment>>& attachments, bool set_is_complete);
 
 struct ExaminedPolicies {
   std::vector<Examined<DHCPPolicy>> dhcp;

@@ -44,10 +44,10 @@ void check_all_upstreams(PolicyTargets& servers) {
   const auto at = [](std::optional<Ipv4> address, std::uint16_t port) {
     return address ? std::optional(Endpoint{*address, port}) : std::nullopt;
   };
-  for (auto& [infra, subject, plan] : servers.infras)
+  for (auto& [infra, subject, plan, apps] : servers.infras)
     check_upstreams(subject, "/spec/networkConfig/dnsServers", infra.network.dns_servers,
                     at(component_address(subject, infra.dns, kInfraDns), kDnsPort), kInfraDns + "/serverIP");
-  for (auto& [server, subject, plan] : servers.dns_servers) {
+  for (auto& [server, subject, plan, apps] : servers.dns_servers) {
     if (!subject.is_good(kServer) || !subject.is_good("/spec/networkConfig/dnsPort")) continue;
     check_upstreams(subject, "/spec/upstreamDNS", server.upstream_dns,
                     at(address_of(server.server_ip), server.dns_port), kServer);
@@ -67,12 +67,12 @@ struct DhcpService {
 /// Those that nothing is wrong with: what is mended there may be just this.
 std::vector<DhcpService> dhcp_services(PolicyTargets& servers) {
   std::vector<DhcpService> services;
-  for (auto& [infra, subject, plan] : servers.infras) {
+  for (auto& [infra, subject, plan, apps] : servers.infras) {
     const auto address = component_address(subject, infra.dhcp, kInfraDhcp);
     if (address && !subject.has_problems())
       services.push_back({&subject, true, kInfraDhcp + "/serverIP", *plan.cidr, *address});
   }
-  for (auto& [server, subject, plan] : servers.dhcp_servers)
+  for (auto& [server, subject, plan, apps] : servers.dhcp_servers)
     if (!subject.has_problems())
       services.push_back({&subject, false, kServer, *plan.cidr, *address_of(server.server_ip)});
   std::ranges::stable_sort(services, {}, [](const DhcpService& s) { return s.subject->place(kCidr); });
@@ -122,12 +122,12 @@ std::string backend_at(std::size_t index, const char* field) {
 
 Listeners proxy_listeners(const PolicyTargets& servers) {
   Listeners listeners;
-  for (const auto& [infra, subject, plan] : servers.infras)
+  for (const auto& [infra, subject, plan, apps] : servers.infras)
     if (const auto address = component_address(subject, infra.proxy, kInfraProxy))
       for (const std::uint16_t port : kInfraProxyPorts)
         listeners.emplace(Listener(*address, port, Protocol::tcp),
                           "Infra " + infra.metadata.key() + " (" + subject.where(kInfraProxy + "/serverIP") + ')');
-  for (const auto& [server, subject, plan] : servers.proxy_servers) {
+  for (const auto& [server, subject, plan, apps] : servers.proxy_servers) {
     const auto address = subject.is_good(kServer) ? address_of(server.server_ip) : std::nullopt;
     for (std::size_t i = 0; address && i < server.backends.size(); ++i)
       if (subject.is_good(backend_at(i, "port")) && subject.is_good(backend_at(i, "protocol")))
@@ -139,7 +139,7 @@ Listeners proxy_listeners(const PolicyTargets& servers) {
 
 void check_targets(PolicyTargets& servers) {
   const Listeners listeners = proxy_listeners(servers);
-  for (auto& [server, subject, plan] : servers.proxy_servers)
+  for (auto& [server, subject, plan, apps] : servers.proxy_servers)
     for (std::size_t i = 0; i < server.backends.size(); ++i) {
       const ProxyBackend& backend = server.backends[i];
       const std::string pointer = backend_at(i, "targetService");

@@ -30,13 +30,16 @@ class Validator {
     examine(set_.dhcp_policies, policies_.dhcp);
     examine(set_.dns_policies, policies_.dns);
     examine(set_.proxy_policies, policies_.proxy);
+    examine(set_.apps_policies, apps_policies_);
     examine(set_.bootstrap_clusters, bootstrap_clusters_);
     examine(set_.hosted_clusters, hosted_clusters_);
+    examine(set_.primary_udns, primary_udns_);
     for (auto& infra : infras_) check_infra(infra);
     for (auto& attachment : attachments_) check_attachment(attachment);
     for (auto& server : dhcp_servers_) check_dhcp_server(server);
     for (auto& server : dns_servers_) check_dns_server(server);
     for (auto& server : proxy_servers_) check_proxy_server(server);
+    check_apps_policies(apps_policies_, attachments_, set_.complete);
     check_attachments();
     const PolicyTargets servers{infras_, dhcp_servers_, dns_servers_, proxy_servers_};
     check_policies(policies_, servers, set_.complete);
@@ -47,6 +50,7 @@ class Validator {
     check_infras(infras_, attachments_);
     for (auto& cluster : bootstrap_clusters_) check_bootstrap_cluster(cluster);
     check_hosted_clusters(hosted_clusters_);
+    check_primary_udns(primary_udns_, hosted_clusters_);
   }
 
  private:
@@ -96,8 +100,10 @@ class Validator {
   std::vector<Examined<DNSServer>> dns_servers_;
   std::vector<Examined<ProxyServer>> proxy_servers_;
   ExaminedPolicies policies_;
+  std::vector<Examined<AppsPolicy>> apps_policies_;
   std::vector<Examined<BootstrapCluster>> bootstrap_clusters_;
   std::vector<Examined<HostedCluster>> hosted_clusters_;
+  std::vector<Examined<PrimaryUDN>> primary_udns_;
 };
 
 }  // namespace

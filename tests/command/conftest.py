@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command under test: HCPNET_COMMAND names it."""
+"""The command under test: HCPNET_COMMAND names it. And an API server for all who need one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from api_server import ROOT, SHARED_CRDS, ApiServer
 from hcpnet_command import Hcpnet
+
+CRDS = [
+    "hypershift.openshift.io_hostedclusters-Hypershift-Default.yaml",
+    "hypershift.openshift.io_nodepools-Default.yaml",
+    "k8s.cni.cncf.io_ipamclaims.yaml",
+    "k8s.cni.cncf.io_multi-networkpolicies.yaml",
+    "k8s.cni.cncf.io_network-attachment-definitions.yaml",
+    "k8s.ovn.org_clusteruserdefinednetworks.yaml",
+    "k8s.ovn.org_routeadvertisements.yaml",
+    "k8s.ovn.org_userdefinednetworks.yaml",
+    "kubevirt.io_virtualmachines.yaml",
+    "metallb.io_ipaddresspools.yaml",
+    "metallb.io_l2advertisements.yaml",
+    "metallb.io_metallbs.yaml",
+    "monitoring.coreos.com_servicemonitors.yaml",
+    "security.openshift.io_securitycontextconstraints.yaml",
+]
 
 
 @pytest.fixture
@@ -20,3 +38,23 @@ def hcpnet(tmp_path: Path) -> Iterator[Hcpnet]:
         process.wait()
         if process.stderr:
             process.stderr.close()
+
+
+@pytest.fixture(scope="session")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    if not SHARED_CRDS.is_dir():
+        pytest.skip(f"no CRDs of {', '.join(CRDS)} beside this clone")
+    server = ApiServer(tmp_path_factory.mktemp("kube"))
+    try:
+        server.load_crds(*(SHARED_CRDS / name for name in CRDS))
+        for namespace in ("hcp", "hcp-blue", "hcp-red"):
+            assert server.kubectl("create", "namespace", namespace).returncode == 0
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def api_with_kinds(api: ApiServer) -> ApiServer:
+    api.load_crds(*sorted((ROOT / "deploy/crds").glob("*.yaml")))
+    return api

@@ -4,66 +4,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from api_server import ROOT, SHARED_CRDS, ApiServer
+from api_objects import ALLOCATED, Object, additions, applied, key_of
+from api_server import ApiServer
 from hcpnet_command import Hcpnet
-from test_render import FORMS, VLAN, Object, by_name, render
+from test_render import FORMS, VLAN, by_name, render
 
-CRDS = [
-    "hypershift.openshift.io_hostedclusters-Hypershift-Default.yaml",
-    "k8s.cni.cncf.io_multi-networkpolicies.yaml",
-    "k8s.cni.cncf.io_network-attachment-definitions.yaml",
-    "monitoring.coreos.com_servicemonitors.yaml",
-    "security.openshift.io_securitycontextconstraints.yaml",
-]
-# What the server gives out itself, or keeps beside what was asked for.
-ALLOCATED = {
-    "Service": {"clusterIP", "clusterIPs", "ipFamilies"},
-    "PersistentVolumeClaim": {"storageClassName"},
-}
-
-
-@pytest.fixture(scope="session")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    if not SHARED_CRDS.is_dir():
-        pytest.skip(f"no CRDs of {', '.join(CRDS)} beside this clone")
-    server = ApiServer(tmp_path_factory.mktemp("kube"))
-    try:
-        server.load_crds(*(SHARED_CRDS / name for name in CRDS))
-        for namespace in ("hcp", "hcp-blue", "hcp-red"):
-            assert server.kubectl("create", "namespace", namespace).returncode == 0
-        yield server
-    finally:
-        server.stop()
-
-
-def key_of(found: Object) -> tuple[str, str, str]:
-    return found["kind"], found["metadata"].get("namespace", ""), found["metadata"]["name"]
-
-
-def applied(api: ApiServer, objects: list[Object], *arguments: str) -> dict[tuple[str, str, str], Object]:
-    done = api.apply(yaml.safe_dump_all(objects), *arguments)
-    assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
-    return {key_of(o): o for o in (answer["items"] if answer["kind"] == "List" else [answer])}
-
-
-def additions(asked: object, live: object, path: str = "") -> Iterator[str]:
-    """Paths of what `live` has and `asked` has not."""
-    if isinstance(asked, dict) and isinstance(live, dict):
-        for key, value in live.items():
-            if key in asked:
-                yield from additions(asked[key], value, f"{path}/{key}")
-            else:
-                yield f"{path}/{key}"
-    elif isinstance(asked, list) and isinstance(live, list):
-        for index, (one, other) in enumerate(zip(asked, live, strict=False)):
-            yield from additions(one, other, f"{path}/{index}")
+POOL = "{enabled: true, metallb: {addressPoolName: apps, ipAddressPoolRange: 192.0.2.200-192.0.2.204}}"
+APPS_POLICY = """---
+apiVersion: hcpnet.io/v1alpha1
+kind: AppsPolicy
+metadata: {name: blue, namespace: hcp}
+spec:
+  targetRef: {kind: InfraClusterAttachment, name: blue}
+  staticVIP: 192.0.2.200
+"""
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -91,6 +50,40 @@ def test_the_server_defaults_nothing(hcpnet: Hcpnet, api: ApiServer, form: str) 
             added -= {f"/{name}" for name in ALLOCATED.get(kind, set())}
             added = {a for a in added if not a.endswith("/nodePort") and a != "/healthCheckNodePort"}
             assert not added, (kind, asked["metadata"]["name"], part, added)
+
+
+def with_static_vip() -> str:
+    text = VLAN.read_text()
+    assert POOL in text
+    return text.replace(POOL, "{enabled: false}") + APPS_POLICY
+
+
+@pytest.mark.parametrize("static", [False, True], ids=["pool", "static"])
+def test_objects_inside_of_a_hosted_cluster(hcpnet: Hcpnet, api: ApiServer, tmp_path: Path, static: bool) -> None:
+    (tmp_path / "set.yaml").write_text(with_static_vip() if static else VLAN.read_text())
+    done = hcpnet("render", str(tmp_path / "set.yaml"), "--guest", "hcp/blue", "-o", "json")
+    assert done.returncode == 0, done.stderr
+    objects: list[Object] = json.loads(done.stdout)["items"]
+    for namespace in ("metallb-system", "openshift-ingress"):
+        api.kubectl("create", "namespace", namespace)
+    applied(api, objects, "--dry-run=server")
+    first, second = applied(api, objects), applied(api, objects)
+    for key, found in first.items():
+        assert second[key]["metadata"]["resourceVersion"] == found["metadata"]["resourceVersion"], key
+    for asked in objects:
+        for part in ("spec", "rules", "subjects", "roleRef"):
+            added = set(additions(asked.get(part, {}), first[key_of(asked)].get(part, {})))
+            added -= {f"/{name}" for name in ALLOCATED.get(asked["kind"], set())}
+            assert not {a for a in added if not a.endswith("/nodePort")}, (key_of(asked), added)
+    words = ["auth", "can-i", "--as", "system:serviceaccount:openshift-ingress:hcpnet-apps-reader"]
+    for allowed, asked_for in (
+        (True, ["get", "services/oooi-ingress", "-n", "openshift-ingress"]),
+        (False, ["get", "services/router-internal-default", "-n", "openshift-ingress"]),
+        (False, ["update", "services/oooi-ingress", "-n", "openshift-ingress"]),
+        (False, ["get", "secrets", "-n", "openshift-ingress"]),
+        (False, ["list", "nodes"]),
+    ):
+        assert (api.kubectl(*words, *asked_for).returncode == 0) is allowed, asked_for
 
 
 def test_objects_of_an_owner_go_with_it(hcpnet: Hcpnet, api: ApiServer, tmp_path: Path) -> None:
@@ -134,15 +127,10 @@ def test_the_server_refuses_what_is_broken(  # so a pass above means something
     assert done.returncode != 0
 
 
-@pytest.fixture(scope="session")
-def api_with_kinds(api: ApiServer) -> ApiServer:
-    api.load_crds(*sorted((ROOT / "deploy/crds").glob("*.yaml")))
-    return api
-
-
 def test_the_server_takes_our_kinds(api_with_kinds: ApiServer) -> None:
-    done = api_with_kinds.apply(VLAN.read_text())
-    assert done.returncode == 0, done.stderr
+    for text in (VLAN.read_text(), with_static_vip()):
+        done = api_with_kinds.apply(text)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -161,10 +149,13 @@ def test_the_server_takes_our_kinds(api_with_kinds: ApiServer) -> None:
         (", ipAddressPoolRange: 192.0.2.210-192.0.2.214", ""),
         ("maxConnections: 5000", "maxConnections: 0"),
         ("targetRef: {kind: Infra, name: vlan7}", "targetRef: {kind: Service, name: vlan7}"),
+        ("targetRef: {kind: InfraClusterAttachment, name: blue}", "targetRef: {kind: Infra, name: vlan7}"),
+        ("staticVIP: 192.0.2.200", "staticVIP: 192.0.2.999"),
+        ("  staticVIP: 192.0.2.200\n", ""),
     ],
 )
 def test_both_refuse(hcpnet: Hcpnet, api_with_kinds: ApiServer, tmp_path: Path, old: str, new: str) -> None:
-    text = VLAN.read_text()
+    text = with_static_vip()
     assert old in text
     changed = tmp_path / "changed.yaml"
     changed.write_text(text.replace(old, new))

@@ -120,6 +120,28 @@ def test_kubeconfig_goes_through_the_proxy(hcpnet: Hcpnet, tmp_path: Path) -> No
     assert stat.S_IMODE(output.stat().st_mode) == 0o600
 
 
+def test_kubeconfig_of_another_account(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    source, secret, output = tmp_path / "admin.yaml", tmp_path / "secret.yaml", tmp_path / "reader.yaml"
+    source.write_text(
+        "clusters: [{name: hc1, cluster: {server: 'https://api.hc1.example.com:6443'}}]\n"
+        "users: [{name: admin, user: {client-key-data: YWRtaW4=}}]\n"
+    )
+    token = base64.b64encode(b"reader").decode()
+    secret.write_text(f"kind: Secret\ntype: kubernetes.io/service-account-token\ndata: {{token: {token}}}\n")
+    words = ["bootstrap", "kubeconfig", str(source), "--token-secret", str(secret), "--output", str(output)]
+    done = hcpnet(*words, "--server", "192.0.2.4")
+    assert done.returncode == 0, done.stderr
+    text = output.read_text()
+    assert "token: reader" in text
+    assert "YWRtaW4=" not in text
+    assert "server: https://192.0.2.4:6443" in text
+    secret.write_text("kind: Secret\ntype: kubernetes.io/service-account-token\n")
+    done = hcpnet(*words)
+    assert (done.returncode, "bad-token-secret" in done.stderr) == (1, True)
+    assert output.read_text() == text
+    assert hcpnet("bootstrap", "kubeconfig", str(source), "--output", str(output)).returncode == 2
+
+
 def machine_configs(folder: Path) -> None:
     """As the machine-config controller writes them, in small."""
     folder.mkdir()

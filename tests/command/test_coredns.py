@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import socket
@@ -15,7 +16,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-from api_server import free_port, tool
+from api_server import ROOT, free_port, tool
 from hcpnet_command import NETWORK, Hcpnet
 from test_render import by_name, render
 
@@ -95,6 +96,31 @@ def test_starts_and_answers_each_side_its_own(hcpnet: Hcpnet, tmp_path: Path) ->
             ("nothing.blue.hc.example.com", VLAN_CLIENT): (3, []),
         }
         assert {key: ask(port, *key) for key in wanted} == wanted
+
+
+def test_names_of_a_guest_are_answered_and_no_others(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    folder = ROOT / "tests/cpp/data/manifest/udn/names"
+    words = ["plan", str(folder / "set.yaml"), "--observed", str(folder / "management.yaml"), "-o", "json"]
+    done = hcpnet(*words, "--guest", "clusters/blue", "--guest-observed", str(folder / "guest.yaml"))
+    assert done.returncode == 0, done.stderr
+    objects = [a["object"] for a in json.loads(done.stdout)["actions"]]
+    (config,) = [o for o in objects if o["kind"] == "ConfigMap"]
+    text = config["data"]["Corefile"]
+    port, health, ready, metrics = (free_port() for _ in range(4))
+    for old, new in ((":5353", f":{port}"), (":8080", f":{health}"), (":8181", f":{ready}"), (":9464", f":{metrics}")):
+        assert old in text
+        text = text.replace(old, new)
+    client = "127.0.0.1"
+    with coredns(tmp_path, text, f"http://127.0.0.1:{ready}/ready"):
+        wanted = {
+            "console-openshift-console.apps.blue.example.com": (0, ["172.31.88.88"]),
+            "a.b.apps.blue.example.com": (0, ["172.31.88.88"]),
+            "oauth-clusters-blue.apps.mgmt.example.com": (0, ["172.31.99.99"]),
+            "x.oauth-clusters-blue.apps.mgmt.example.com": (3, []),  # NXDOMAIN: nobody else is asked
+            "console.apps.mgmt.example.com": (5, []),  # REFUSED: somebody else's
+            "kubernetes.default.svc.cluster.local": (5, []),
+        }
+        assert {name: ask(port, name, client) for name in wanted} == wanted
 
 
 def families(page: str) -> dict[str, tuple[str, set[str]]]:

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from api_objects import Object
 from hcpnet_command import Hcpnet
 from test_faults import envoy_of
-from test_render import Object
 
 
 def envoy_program() -> str:

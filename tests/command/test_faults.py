@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from api_objects import Object
+from api_server import ROOT
 from hcpnet_command import Hcpnet
-from test_render import FORMS, OBSERVED, VLAN, Object, by_name, render
+from test_render import FORMS, OBSERVED, VLAN, by_name, render
+
+CASES = ROOT / "tests/cpp/data/manifest/cases"
 
 
 @pytest.fixture(params=FORMS)
@@ -74,6 +78,23 @@ def test_fault_03_a_changed_configuration_changes_the_hash(hcpnet: Hcpnet, tmp_p
         assert pod["metadata"]["annotations"]["hcpnet.io/config-hash"] == before[proxy]
 
 
+@pytest.mark.parametrize("form", ["one", "split"])
+def test_fault_04_proxies_that_come_and_go_reach_pods_that_run(hcpnet: Hcpnet, tmp_path: Path, form: str) -> None:
+    proxy = "vlan7-network" if form == "one" else "vlan7-proxy"
+    before = by_name(render(hcpnet, "--deployment", form))
+    whole = VLAN.read_text()
+    (red,) = [d for d in whole.split("---\n") if "name: red, namespace: hcp}\nspec" in d]
+    after = by_name(render_changed(hcpnet, tmp_path, f"---\n{red}", "", "--deployment", form))
+    deployed, changed = before[("Deployment", proxy)], after[("Deployment", proxy)]
+    assert changed["spec"]["template"] == deployed["spec"]["template"]  # so that no pod is made anew
+    (container,) = changed["spec"]["template"]["spec"]["containers"]
+    (config,) = [m["mountPath"] for m in container["volumeMounts"] if m["name"] == "config"]
+    assert f"{config}/network.yaml" in container["args"]  # a file that hcpnet up watches, below no subPath
+    assert all("subPath" not in mount for mount in container["volumeMounts"])
+    texts = [objects[("ConfigMap", f"{proxy}-config")]["data"]["network.yaml"] for objects in (before, after)]
+    assert ["clusterName: red" in text for text in texts] == [True, False]
+
+
 def test_fault_05_every_workload_has_the_constraints_it_needs(objects: list[Object]) -> None:
     bound = {o["subjects"][0]["name"] for o in objects if o["kind"] == "RoleBinding"}
     for pod in pods(objects):
@@ -117,6 +138,46 @@ def test_fault_08_a_static_address_is_never_there_twice(objects: list[Object]) -
     addresses = [ip for pod in pods(objects) for network in network_of(pod) for ip in network["ips"]]
     assert sorted(addresses) == ["192.0.2.2/24", "192.0.2.3/24", "192.0.2.4/24"]
     assert not [o for o in objects if o["kind"] == "PodDisruptionBudget"]  # with one replica it would block every drain
+
+
+def hosted_cluster(services: list[Object]) -> Object:
+    spec = {"platform": {"type": "KubeVirt"}, "dns": {"baseDomain": "hc.example.com"}, "services": services}
+    return {
+        "apiVersion": "hypershift.openshift.io/v1beta1",
+        "kind": "HostedCluster",
+        "metadata": {"name": "blue", "namespace": "hcp"},
+        "spec": spec,
+    }
+
+
+@pytest.mark.parametrize("on_443", [False, True])
+def test_fault_10_names_are_those_that_hypershift_publishes(hcpnet: Hcpnet, tmp_path: Path, on_443: bool) -> None:
+    vlan = tmp_path / "vlan.yaml"
+    vlan.write_text(VLAN.read_text() + ("  publishAPIOn443: true\n" if on_443 else ""))
+    by_default = [
+        {"service": name, "servicePublishingStrategy": {"type": kind}}
+        for name, kind in (
+            ("APIServer", "LoadBalancer"),
+            ("OAuthServer", "Route"),
+            ("Konnectivity", "Route"),
+            ("Ignition", "Route"),
+        )
+    ]
+    # Hosts of Routes are another router's: a VLAN that serves other names serves nobody, and that is told.
+    words = ["names", str(vlan), "-", "--apps-domain", "apps.mgmt.example.com"]
+    done = hcpnet(*words, stdin=json.dumps(hosted_cluster(by_default)))
+    assert done.returncode == 1
+    for host in ("oauth-hcp-blue", "konnectivity-server-hcp-blue", "ignition-server-hcp-blue"):
+        assert f"{host}.apps.mgmt.example.com" in done.stderr
+    # What makes the VLAN's names true, the API by Route on 443 among them.
+    made = json.loads(hcpnet("names", "--services", str(vlan), "-o", "json").stdout)["hostedClusters"]
+    (services,) = [m["spec"]["services"] for m in made if m["metadata"]["name"] == "blue"]
+    done = hcpnet("names", str(vlan), "-", "-o", "json", stdin=json.dumps(hosted_cluster(services)))
+    assert done.returncode == 0, done.stderr
+    names = {n["host"]: n for n in json.loads(done.stdout)["clusters"][0]["names"]}
+    assert names["api.blue.hc.example.com"]["port"] == (443 if on_443 else 6443)
+    assert not [host for host in names if host.startswith("api-int")]
+    assert "*.apps.blue.hc.example.com" in names
 
 
 def test_fault_11_unknown_names_do_not_go_to_konnectivity(hcpnet: Hcpnet) -> None:
@@ -167,6 +228,35 @@ def test_fault_18_the_cache_has_a_number_not_a_zone(hcpnet: Hcpnet) -> None:
     caches = [line.split() for line in corefile.splitlines() if line.strip().startswith("cache")]
     assert caches
     assert all(words[1].isdigit() for words in caches)
+
+
+def corefile_of(hcpnet: Hcpnet) -> str:
+    objects = by_name(render(hcpnet, "--deployment", "coredns-envoy"))
+    text: str = objects[("ConfigMap", "vlan7-dns-config")]["data"]["Corefile"]
+    return text
+
+
+def test_fault_19_a_service_name_is_no_address_and_wildcards_are_answered(hcpnet: Hcpnet) -> None:
+    corefile = corefile_of(hcpnet)
+    assert "vlan7-proxy" not in corefile  # what internalProxyService names
+    assert "IN A 172.30.9.4" in corefile  # what it means, as observed
+    assert "hosts" not in corefile.split()
+    assert "IN A 192.0.2.200" in corefile  # *.apps of the first cluster
+
+
+def test_fault_21_a_known_name_without_that_type_is_not_asked_elsewhere(hcpnet: Hcpnet) -> None:
+    templates: list[list[str]] = []
+    for line in (line.strip() for line in corefile_of(hcpnet).splitlines()):
+        if line.startswith("template "):
+            templates.append([])
+        if templates:
+            templates[-1].append(line)
+    for zone in ("blue.hc.example.com.", "red.hc.example.com."):
+        no_data = [t for t in templates if t[0] == f"template IN ANY {zone} {{" and "rcode NOERROR" in t]
+        assert any(line.startswith("match ^api") for t in no_data for line in t)
+        ends = [t[: t.index("}")] for t in templates if t[0] == f"template ANY ANY {zone} {{"]
+        assert len(ends) == 2  # one for each view
+        assert all("rcode NXDOMAIN" in t and "fallthrough" not in t for t in ends)
 
 
 def test_fault_20_no_public_resolver_is_made_up(objects: list[Object]) -> None:
@@ -252,6 +342,16 @@ def test_fault_26_roles_name_what_they_allow(objects: list[Object]) -> None:
         assert account["automountServiceAccountToken"] is False
 
 
+def test_fault_33_port_80_leads_each_name_to_its_own_cluster(hcpnet: Hcpnet) -> None:
+    (listener,) = [x for x in envoy_of(hcpnet)["static_resources"]["listeners"] if x["name"].endswith("-80")]
+    (chain,) = listener["filter_chains"]
+    hosts = chain["filters"][0]["typed_config"]["route_config"]["virtual_hosts"]
+    assert {d: host["routes"][0]["route"]["cluster"] for host in hosts for d in host["domains"]} == {
+        "*.apps.blue.hc.example.com": "blue-apps-http",
+        "*.apps.red.hc.example.com": "red-apps-http",
+    }
+
+
 def test_fault_39_what_is_public_serves_its_own_names_alone(hcpnet: Hcpnet) -> None:
     external = by_name(render(hcpnet))[("Service", "blue-proxy-external")]
     (port,) = external["spec"]["ports"]
@@ -264,6 +364,18 @@ def test_fault_39_what_is_public_serves_its_own_names_alone(hcpnet: Hcpnet) -> N
     assert ("Service", "red-proxy-external") not in by_name(render(hcpnet))  # not asked for
 
 
+def test_fault_40_of_an_external_service_only_what_is_ours_is_asked_for(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    asked = "labels: {team: net, app.kubernetes.io/name: theirs}, annotations: {note: a}"
+    old = "externalService: {enabled: true, addressPoolName: public}"
+    changed = render_changed(hcpnet, tmp_path, old, old.replace("}", f", {asked}}}"))
+    service = by_name(changed)[("Service", "blue-proxy-external")]
+    # An apply leaves what others have written; so no more than this may be in it.
+    assert service["metadata"]["annotations"] == {"note": "a", "metallb.io/address-pool": "public"}
+    assert service["metadata"]["labels"]["team"] == "net"
+    assert service["metadata"]["labels"]["app.kubernetes.io/name"] == "hcpnet"
+    assert service["spec"]["externalTrafficPolicy"] == "Cluster"
+
+
 def test_idle_tunnels_are_not_cut_after_an_hour(hcpnet: Hcpnet) -> None:
     for listener in envoy_of(hcpnet)["static_resources"]["listeners"]:
         for chain in listener["filter_chains"]:
@@ -273,6 +385,7 @@ def test_idle_tunnels_are_not_cut_after_an_hour(hcpnet: Hcpnet) -> None:
 
 
 def test_case_hcp_16_accounts_agree(objects: list[Object]) -> None:
+    """Case HCP-16."""
     accounts = {(o["metadata"]["namespace"], o["metadata"]["name"]) for o in objects if o["kind"] == "ServiceAccount"}
     for deployment in deployments(objects):
         account = deployment["spec"]["template"]["spec"]["serviceAccountName"]
@@ -280,6 +393,28 @@ def test_case_hcp_16_accounts_agree(objects: list[Object]) -> None:
     for binding in (o for o in objects if o["kind"] == "RoleBinding"):
         for subject in binding["subjects"]:
             assert (subject["namespace"], subject["name"]) in accounts
+
+
+def test_case_hcp_16_no_component_has_more_than_it_needs(hcpnet: Hcpnet) -> None:
+    """Case HCP-16."""
+    data = yaml.safe_load((CASES / "HCP-16.yaml").read_text())
+    expected = data["expect"]
+    by_component = {
+        d["metadata"]["labels"]["app.kubernetes.io/component"]: d["spec"]["template"]["spec"]
+        for d in deployments(render(hcpnet, "--deployment", "split"))
+    }
+    for component in data["components"]:
+        pod = by_component[component["name"]]
+        assert pod["securityContext"]["seccompProfile"]["type"] == expected["seccompProfile"]
+        (container,) = pod["containers"]
+        security = container["securityContext"]
+        assert security["capabilities"]["drop"] == expected["drop"]
+        assert security["privileged"] is expected["privileged"]
+        added = set(security["capabilities"].get("add", []))
+        assert added <= set(component.get("add_at_most", component.get("add", [])))
+        assert added >= set(component.get("add_required", []))
+        ports = {f"{p['containerPort']}/{p['protocol']}" for p in container["ports"]}
+        assert ports >= set(component["ports"])
 
 
 def test_an_attachment_that_multus_would_refuse_is_told(hcpnet: Hcpnet, tmp_path: Path) -> None:

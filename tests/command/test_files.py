@@ -179,7 +179,7 @@ def test_an_unknown_command_is_named(hcpnet: Hcpnet) -> None:
         assert hcpnet(*words).stderr.startswith("There is no command nonsense\n")
 
 
-@pytest.mark.parametrize("command", ["plan", "diagnose"])
+@pytest.mark.parametrize("command", ["diagnose"])
 def test_a_planned_command_is_told_as_such(hcpnet: Hcpnet, command: str) -> None:
     done = hcpnet(command, str(hcpnet.network))
     assert done.returncode == 2

@@ -155,7 +155,7 @@ def test_what_is_there_cannot_be_changed(hcpnet: Hcpnet) -> None:
     assert "[services-immutable]" in done.stderr
 
 
-@pytest.mark.parametrize("command", [["check"], ["render"], ["dns", "zone"], ["route", "x", "--port", "443"]])
+@pytest.mark.parametrize("command", [["check"], ["dns", "zone"], ["route", "x", "--port", "443"]])
 def test_other_commands_do_not_take_the_kind(hcpnet: Hcpnet, command: list[str]) -> None:
     done = hcpnet(*command, str(HOSTED))
     assert done.returncode == 1

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 import yaml
+from api_objects import Object
 from hcpnet_command import Hcpnet
 
 ROOT = Path(__file__).parents[2]
 VLAN = ROOT / "tests/cpp/data/manifest/two-clusters.yaml"
 OBSERVED = ROOT / "tests/cpp/data/manifest/two-clusters-observed.yaml"
 FORMS = ["one", "split", "coredns-envoy"]
-Object = dict[str, Any]
 Objects = dict[tuple[str, str], Any]
 
 
@@ -76,6 +76,8 @@ def test_a_folder_of_other_files_is_left_alone(hcpnet: Hcpnet, tmp_path: Path) -
         ["-o", "kustomize"],
         ["-o", "text"],
         ["--without", "Deployment"],
+        ["--metallb-namespace", "metallb"],
+        ["--guest", "hcp/blue", "--deployment", "split"],
         ["--link", "bridge"],
         ["--link", "vxlan:eth0"],
         ["--link", "bridge:a-name-that-is-too-long"],

@@ -2,6 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <hcpnet/net.hpp>
+#include <hcpnet/text/to_json.hpp>
+#include <hcpnet/text/yaml.hpp>
+#include <nlohmann/json.hpp>
+
+#include "support/files.hpp"
 
 namespace hcpnet {
 namespace {
@@ -13,6 +18,31 @@ TEST(ParseIpv4, TakesFourDecimalPartsAndNothingElse) {
   for (const char* wrong : {"", "1.2.3", "1.2.3.4.5", "1.2.3.", ".1.2.3", "01.2.3.4", "1.2.3.256", "1.2.3.-4",
                             "1.2.3.4 ", "1.2.3.0x4", "1.2.3.4/24", "1..2.3", "4294967296", "1.2.3.99999999999"})
     EXPECT_FALSE(parse_ipv4(wrong)) << wrong;
+}
+
+/// Case MAN-12: the file of the case, and its text that no field takes in another way.
+TEST(ParseIpAddress, Man12TextIsReadOneWayOrNotAtAll) {
+  const std::string file = "spec/MAN-12.yaml";
+  const text::Parsed parsed = text::parse_yaml(file, test::read_file(test::data_path(file)));
+  ASSERT_EQ(parsed.documents.size(), 1U) << parsed.problems.to_string();
+  Diagnostics problems;
+  const nlohmann::json data = text::to_json(parsed.documents.front(), file, problems);
+  for (const auto& [text, expected] : data["valid"].items()) {
+    const auto address = parse_ip_address(text);
+    ASSERT_TRUE(address) << text;
+    const std::string forms = '|' + expected.get<std::string>() + '|';  // a mapped address has two
+    EXPECT_NE(forms.find('|' + address->to_string() + '|'), std::string::npos) << address->to_string();
+    EXPECT_NE(forms.find('|' + address->unmapped().to_string() + '|'), std::string::npos);
+  }
+  for (const nlohmann::json& text : data["invalid"]) {
+    EXPECT_FALSE(parse_ip_address(text.get<std::string>())) << text;
+    EXPECT_FALSE(parse_cidr(text.get<std::string>())) << text;
+  }
+  for (const nlohmann::json& join : data["join"]) {
+    const auto address = parse_ip_address(join[0].get<std::string>());
+    ASSERT_TRUE(address) << join;
+    EXPECT_EQ((Endpoint{*address, join[1].get<std::uint16_t>()}.to_string()), join[2]);
+  }
 }
 
 TEST(ParseIpv6, ReadsAndPrintsRfc5952) {

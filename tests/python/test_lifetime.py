@@ -35,6 +35,7 @@ def run_script(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_ending_while_callbacks_run_never_hangs(tmp_path: Path) -> None:
+    """Case PYB-01."""
     done = run_script(
         tmp_path,
         """
@@ -76,6 +77,7 @@ def test_ending_while_callbacks_run_never_hangs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("raised", ["ValueError('told')", "SystemExit(3)", "KeyboardInterrupt()"])
 def test_an_exception_in_a_callback_is_reported_and_survived(tmp_path: Path, raised: str) -> None:
+    """Case PYB-03."""
     done = run_script(
         tmp_path,
         f"""
@@ -252,6 +254,7 @@ def _child(folder: Path, stack: hcpnet.Stack) -> tuple[str, tuple[int, list[str]
 
 
 def test_a_forked_child_makes_its_own(vlan: Vlan) -> None:
+    """Case PYB-09."""
     with hcpnet.Stack(**vlan.options(), on_event=lambda event: None) as stack:
         reader, writer = multiprocessing.Pipe(duplex=False)
         child = os.fork()

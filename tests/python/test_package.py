@@ -18,6 +18,7 @@ def test_version_is_that_of_the_project() -> None:
 
 
 def test_types_come_along_and_are_python() -> None:
+    """Case PYB-05; mypy and stubtest run over the installed package beside the tests."""
     assert (PACKAGE / "py.typed").exists()
     modules = [name for name in hcpnet.__all__ if isinstance(getattr(hcpnet, name), ModuleType)]
     assert {"dhcp", "dns", "proxy", "spec", "tls"} <= set(modules)

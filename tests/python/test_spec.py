@@ -61,6 +61,35 @@ def test_shows_pools_and_subnets_of_a_policy() -> None:
     assert (plain.pools, plain.subnets, plain.exclusions, plain.identity) == ([], [], [], "mac")
 
 
+def test_a_static_vip_is_known_without_a_load_balancer() -> None:
+    attachment = """apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: InfraClusterAttachment
+metadata: {name: blue, namespace: hcp}
+spec:
+  infraRef: {name: yard}
+  hostedClusterRef: {name: blue}
+  dns: {clusterName: blue, baseDomain: example.com}
+---
+apiVersion: hcpnet.io/v1alpha1
+kind: AppsPolicy
+metadata: {name: blue, namespace: hcp}
+spec: {targetRef: {kind: InfraClusterAttachment, name: blue}, staticVIP: 192.0.2.200}
+"""
+    infra = """apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: Infra
+metadata: {name: yard, namespace: hcp}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, networkAttachmentDefinition: vlan}
+  infraComponents:
+    dhcp: {enabled: false}
+    dns: {serverIP: 192.0.2.3}
+    proxy: {serverIP: 192.0.2.4}
+"""
+    (cluster,) = check({"infra.yaml": infra, "attachment.yaml": attachment}).infras[0].clusters
+    assert cluster.apps_vip == cluster.static_apps_vip == IPv4Address("192.0.2.200")
+    assert str(cluster.apps_pool) == "192.0.2.200-192.0.2.200"
+
+
 def test_names_and_texts_are_text() -> None:
     for texts in ({"a": 1}, {1: "a"}, {"a": b"a"}, {"a": None}):
         with pytest.raises(TypeError, match="are str, not"):

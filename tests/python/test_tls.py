@@ -84,6 +84,7 @@ def test_takes_anything_that_holds_bytes(kind: type) -> None:
 
 
 def test_result_outlives_the_buffer() -> None:
+    """Case PYB-07."""
     buffer = bytearray(HELLO)
     hello = parse_client_hello(buffer)
     buffer[:] = b"\xff" * len(buffer)
@@ -95,6 +96,7 @@ def test_result_outlives_the_buffer() -> None:
 
 
 def test_refuses_memory_with_gaps_and_text() -> None:
+    """Case PYB-07."""
     with pytest.raises(BufferError):
         parse_client_hello(memoryview(HELLO)[::2])
     with pytest.raises(TypeError):
@@ -114,5 +116,6 @@ def _in_child(hello: bytes) -> str | None:
 
 
 def test_works_in_a_forked_child() -> None:
+    """Case PYB-09."""
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert pool.apply_async(_in_child, (HELLO,)).get(timeout=30) == "api.blue.example.com"

@@ -2,11 +2,11 @@
 """The network of hosted control planes on KubeVirt: DHCP, split-horizon DNS and a TLS-passthrough proxy.
 
 `Stack` serves a set of spec files; `check_files` only checks one. The modules `spec`, `text`, `tls`, `dhcp`, `dhcp6`,
-`dns`, `manifest`, `bootstrap`, `pki`, `lint` and `proxy` hold what belongs to one part. Names are those of the C++
-library.
+`dns`, `manifest`, `reconcile`, `bootstrap`, `pki`, `lint` and `proxy` hold what belongs to one part. Names are those
+of the C++ library.
 """
 
-from hcpnet import bootstrap, dhcp, dhcp6, dns, lint, manifest, pki, proxy, spec, text, tls
+from hcpnet import bootstrap, dhcp, dhcp6, dns, lint, manifest, pki, proxy, reconcile, spec, text, tls
 from hcpnet._core import (
     CheckedFiles,
     Diagnostic,
@@ -53,6 +53,7 @@ __all__ = [
     "manifest",
     "pki",
     "proxy",
+    "reconcile",
     "spec",
     "text",
     "tls",

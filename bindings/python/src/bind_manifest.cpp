@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pybind11/stl.h>
 
-#include <algorithm>
-
 #include <hcpnet/manifest/build.hpp>
+#include <hcpnet/manifest/guest.hpp>
 #include <hcpnet/manifest/names.hpp>
 #include <hcpnet/manifest/published_names.hpp>
 #include <hcpnet/stack/files.hpp>
 
 #include "bind.hpp"
+#include "build_options.hpp"
 #include "errors.hpp"
 #include "interpreter_end.hpp"
 #include "sources.hpp"
@@ -19,27 +19,6 @@ namespace hcpnet::python {
 namespace {
 
 using namespace manifest;
-
-BuildOptions to_options(const std::string& deployment, const std::string& image, const std::string& coredns_image,
-                        const std::string& link, const std::vector<std::string>& without) {
-  BuildOptions options;
-  const auto form = parse_deployment(deployment);
-  if (!form) throw py::value_error("'" + deployment + "' is not a deployment");
-  options.deployment = *form;
-  options.image = image;
-  if (!coredns_image.empty()) options.coredns_image = coredns_image;
-  if (!link.empty()) {
-    auto parsed = parse_link(link);
-    if (!parsed) throw py::value_error("'" + link + "' " + parsed.error());
-    options.link = std::move(*parsed);
-  }
-  for (const std::string& kind : without) {
-    if (std::ranges::find(kOptionalKinds, kind) == kOptionalKinds.end())
-      throw py::value_error("'" + kind + "' can't be left out");
-    options.without.insert(kind);
-  }
-  return options;
-}
 
 void bind_name_classes(py::module_& m) {
   py::class_<ServiceTarget>(m, "ServiceTarget", "A Service of a control plane.")
@@ -144,20 +123,22 @@ void bind_manifest(py::module_& parent) {
       "render",
       [](const py::dict& texts, const py::dict& observed, const std::string& deployment, const std::string& image,
          const std::string& coredns_image, const std::string& link, const std::vector<std::string>& without,
-         const py::dict& record_files) {
-        const BuildOptions options = to_options(deployment, image, coredns_image, link, without);
+         const std::string& admission_version, const py::dict& record_files) {
+        const BuildOptions options =
+            to_build_options(deployment, image, coredns_image, link, without, admission_version);
         const SourceFiles files{to_sources(texts), to_sources(observed), {}, to_records(record_files)};
         std::string text;
         {
           const WithoutGil no_gil;
-          const auto checked = check_files(files).value();
+          const auto checked = check_files(files, {}, spec::KindSet::names).value();
           text = nlohmann::json(build(checked.set, checked.observed, options).value().objects).dump();
         }
         return py::module_::import("json").attr("loads")(text);
       },
       py::arg("texts"), py::kw_only(), py::arg("observed") = py::dict(), py::arg("deployment") = "one",
       py::arg("image") = "", py::arg("coredns_image") = "", py::arg("link") = "",
-      py::arg("without") = std::vector<std::string>{}, py::arg("record_files") = py::dict(),
+      py::arg("without") = std::vector<std::string>{}, py::arg("admission_version") = "v1",
+      py::arg("record_files") = py::dict(),
       R"doc(Make the Kubernetes objects that run a set.
 
 Args:
@@ -167,13 +148,41 @@ Args:
     image (str): of hcpnet; empty: "hcpnet:" and the version.
     coredns_image (str): of CoreDNS; empty: a released one.
     link (str): makes the network attachments too, such as "bridge:br-vlan7,vlan=7"; empty: they exist.
-    without (list[str]): kinds to leave out: "MultiNetworkPolicy", "SecurityContextConstraints", "ServiceMonitor".
+    without (list[str]): kinds to leave out: "MultiNetworkPolicy", "MutatingAdmissionPolicy",
+        "SecurityContextConstraints", "ServiceMonitor".
+    admission_version (str): of admissionregistration.k8s.io with MutatingAdmissionPolicy: "v1", "v1beta1", "v1alpha1".
     record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     list[dict[str, object]]: the objects, in the order in which they can be applied.
 Raises:
     SpecError: the set is wrong, or can't be deployed so.
-    ValueError: no such deployment, link or kind.)doc");
+    ValueError: no such deployment, link, kind or version.)doc");
+  m.def(
+      "render_guest",
+      [](const py::dict& texts, const std::string& hosted_cluster, const std::string& metallb_namespace,
+         const py::dict& record_files) {
+        const SourceFiles files{to_sources(texts), {}, {}, to_records(record_files)};
+        std::string text;
+        {
+          const WithoutGil no_gil;
+          const auto checked = check_files(files, {}, spec::KindSet::names).value();
+          text = nlohmann::json(build_guest(checked.set, hosted_cluster, {metallb_namespace}).value().objects).dump();
+        }
+        return py::module_::import("json").attr("loads")(text);
+      },
+      py::arg("texts"), py::arg("hosted_cluster"), py::kw_only(),
+      py::arg("metallb_namespace") = GuestOptions{}.metallb_namespace, py::arg("record_files") = py::dict(),
+      R"doc(Make the Kubernetes objects that belong inside of a hosted cluster with appsIngress.
+
+Args:
+    texts (dict[str, str]): one set, by the names that findings call them.
+    hosted_cluster (str): "namespace/name".
+    metallb_namespace (str): where the MetalLB operator looks for its objects.
+    record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
+Returns:
+    list[dict[str, object]]: the objects, in the order in which they can be applied.
+Raises:
+    SpecError: the set is wrong, or asks for no appsIngress of that cluster.)doc");
   m.def(
       "cut_name",
       [](const std::string& base, const std::string& suffix, std::size_t limit) {
@@ -193,6 +202,7 @@ Returns:
 Raises:
     ValueError: the limit leaves no room.)doc");
   bind_names(m);
+  bind_udn(m);
 }
 
 }  // namespace hcpnet::python

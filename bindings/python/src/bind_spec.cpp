@@ -39,7 +39,9 @@ void bind_components(py::module_& m) {
       .def_readonly("domain", &ValidCluster::domain, "str: \"<clusterName>.<baseDomain>\", lower case.")
       .def_readonly("control_plane_namespace", &ValidCluster::control_plane_namespace, "str: where its services are.")
       .def_readonly("apps_pool", &ValidCluster::apps_pool, "Ipv4Range | None: of its application addresses.")
-      .def_readonly("apps_vip", &ValidCluster::apps_vip, "IPv4Address | None: as observed.");
+      .def_readonly("static_apps_vip", &ValidCluster::static_apps_vip,
+                    "IPv4Address | None: of an AppsPolicy; the only address of apps_pool.")
+      .def_readonly("apps_vip", &ValidCluster::apps_vip, "IPv4Address | None: static, or as observed.");
   py::class_<ValidDhcp>(m, "ValidDhcp", "DHCP of a network.")
       .def_readonly("server_ip", &ValidDhcp::server_ip, "IPv4Address.")
       .def_readonly("pool", &ValidDhcp::pool, "Ipv4Range: what clients get.")
@@ -127,16 +129,18 @@ void bind_spec(py::module_& parent) {
           "list[Diagnostic]: accepted and yet worth a look.");
   m.def(
       "check",
-      [](const py::dict& texts, const py::dict& record_files) {
+      [](const py::dict& texts, bool hosted_clusters, const py::dict& record_files) {
         const std::vector<SourceText> sources = to_sources(texts);
         const std::vector<RecordText> records = to_records(record_files);
         const WithoutGil no_gil;
-        return validate(load(sources), records).value();
+        return validate(load(sources, {}, hosted_clusters ? KindSet::names : KindSet::network), records).value();
       },
-      py::arg("texts"), py::kw_only(), py::arg("record_files") = py::dict(), R"doc(Read and check a set of specs.
+      py::arg("texts"), py::kw_only(), py::arg("hosted_clusters") = false, py::arg("record_files") = py::dict(),
+      R"doc(Read and check a set of specs.
 
 Args:
     texts (dict[str, str]): one set, by the names that findings call them; one that ends in ".json" is JSON, any other YAML.
+    hosted_clusters (bool): HostedClusters may be among them.
     record_files (dict[str, str]): zone files and hosts files that the set names, by path as it is opened.
 Returns:
     ValidSet: addresses, names and servers, as they will be served.

@@ -20,6 +20,7 @@ PYBIND11_MODULE(_core, m) {
   bind_dhcp_leases(m);
   bind_dns(m);
   bind_manifest(m);
+  bind_reconcile(m);
   bind_pki(m);
   bind_bootstrap(m);
   bind_lint(m);

@@ -45,4 +45,11 @@ struct KubeconfigRow {
 [[nodiscard]] Result<pki::Secret, Diagnostics> retarget_kubeconfig(std::string_view file, std::string_view text,
                                                                    const Endpoint& proxy);
 
+/// A kubeconfig whose users all have this token and nothing else: an administrator's kubeconfig made one for an account
+/// that may do less.
+[[nodiscard]] Result<pki::Secret, Diagnostics> replace_kubeconfig_users(std::string_view file, std::string_view text,
+                                                                        const pki::Secret& token);
+/// The token in a Secret of the type kubernetes.io/service-account-token, as `kubectl get -o yaml` prints it.
+[[nodiscard]] Result<pki::Secret, Diagnostics> read_account_token(std::string_view file, std::string_view text);
+
 }  // namespace hcpnet::bootstrap

@@ -31,8 +31,12 @@ inline constexpr std::array kDeployments{Deployment::one, Deployment::split, Dep
 [[nodiscard]] std::optional<Deployment> parse_deployment(std::string_view text) noexcept;
 
 /// Kinds that BuildOptions::without takes: their API is not served everywhere.
-inline constexpr std::array<std::string_view, 3> kOptionalKinds{"MultiNetworkPolicy", "SecurityContextConstraints",
-                                                                "ServiceMonitor"};
+inline constexpr std::array<std::string_view, 4> kOptionalKinds{"MultiNetworkPolicy", "MutatingAdmissionPolicy",
+                                                                "SecurityContextConstraints", "ServiceMonitor"};
+
+/// Versions of admissionregistration.k8s.io that have MutatingAdmissionPolicy: v1 from Kubernetes 1.36 on, v1beta1 from
+/// 1.34 and v1alpha1 from 1.32 on, both only where they are switched on.
+inline constexpr std::array<std::string_view, 3> kAdmissionVersions{"v1", "v1beta1", "v1alpha1"};
 
 /// What the values of a ConfigMap may have together (MaxSecretSize of k8s.io/api/core/v1): an API server refuses more.
 inline constexpr std::size_t kMaxConfigMapBytes = 1024 * 1024;
@@ -44,6 +48,7 @@ struct BuildOptions {
   /// Makes the NetworkAttachmentDefinition too; without it the one that the spec names has to exist.
   std::optional<LinkOptions> link;
   std::set<std::string, std::less<>> without;  ///< of kOptionalKinds
+  std::string admission_version = "v1";        ///< of kAdmissionVersions
 };
 
 struct Built {
@@ -51,8 +56,8 @@ struct Built {
   Diagnostics warnings;
 };
 
-/// Errors, by code: "attachment-missing", "prefix-unknown", "not-a-vlan", "object-collides", "config-too-large", and
-/// those of make_stack_config() and dns::render(). Throws std::bad_alloc only.
+/// Errors, by code: "attachment-missing", "prefix-unknown", "not-a-vlan", "object-collides", "patch-taken",
+/// "config-too-large", and those of make_stack_config() and dns::render(). Throws std::bad_alloc only.
 [[nodiscard]] Result<Built, Diagnostics> build(const spec::ValidSet& set, const spec::Observed& observed,
                                                const BuildOptions& options = {});
 

@@ -9,8 +9,9 @@
 #include <string_view>
 #include <vector>
 
-/// HyperShift's own kind, as far as the names of a hosted cluster follow from it. Source: openshift/hypershift
-/// api/hypershift/v1beta1. `hcpnet names` reads it; the other commands don't.
+/// HyperShift's own kind, as far as the names of a hosted cluster follow from it, and what a primary network has to
+/// know of it. Source: openshift/hypershift api/hypershift/v1beta1. `hcpnet names`, `render` and `plan` read it; the
+/// other commands don't.
 namespace hcpnet::spec {
 
 inline constexpr std::string_view kHypershiftApiVersion = "hypershift.openshift.io/v1beta1";
@@ -77,6 +78,14 @@ struct HostedCluster {
     std::vector<std::string> names;  ///< empty: those in the certificate
   };
   std::vector<NamedCertificate> named_certificates;
+  std::optional<std::string> infra_id;         ///< infraID; the controller sets it where it is absent
+  std::optional<std::string> etcd_management;  ///< etcd.managementType
+  /// networking: networks as written, empty where HyperShift's defaults hold.
+  struct Networking {
+    std::vector<std::string> cluster, service, machine;
+    std::optional<std::string> advertise_address;  ///< apiServer.advertiseAddress
+  };
+  Networking networking;
   std::vector<ServicePublishing> services;  ///< empty: a draft that `hcpnet names --services` completes
   HostedClusterStatus status;
 

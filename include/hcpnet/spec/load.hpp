@@ -6,6 +6,7 @@
 #include <hcpnet/spec/hosted_cluster.hpp>
 #include <hcpnet/spec/model.hpp>
 #include <hcpnet/spec/origin.hpp>
+#include <hcpnet/spec/primary_udn.hpp>
 #include <hcpnet/text/limits.hpp>
 #include <string>
 #include <string_view>
@@ -37,8 +38,10 @@ struct SpecSet {
   std::vector<Object<DHCPPolicy>> dhcp_policies;
   std::vector<Object<DNSPolicy>> dns_policies;
   std::vector<Object<ProxyPolicy>> proxy_policies;
+  std::vector<Object<AppsPolicy>> apps_policies;
   std::vector<Object<BootstrapCluster>> bootstrap_clusters;
   std::vector<Object<HostedCluster>> hosted_clusters;
+  std::vector<Object<PrimaryUDN>> primary_udns;
   bool complete = true;  ///< false when a file, or an object in one, could not be read at all: then nothing is known
                          ///< about what is missing from the set
   Diagnostics
@@ -48,7 +51,7 @@ struct SpecSet {
 /// The kinds that a command takes; any other is an error, "unknown-kind".
 enum class KindSet : std::uint8_t {
   network,  ///< those of docs/spec.md
-  names,    ///< these and HostedCluster: `hcpnet names`
+  names,    ///< these and HostedCluster: what looks at hosted clusters themselves
 };
 
 /// Reads objects and checks them one value at a time. Never throws but std::bad_alloc.

@@ -433,6 +433,12 @@ struct ProxyPolicy {
   AccessLog access_log = AccessLog::text;          ///< accessLog.format
   std::optional<std::string> access_log_template;  ///< accessLog.template, for text
 };
+/// Refines the applications' ingress of an InfraClusterAttachment whose own appsIngress is not enabled.
+struct AppsPolicy {
+  ObjectMeta metadata;
+  TargetRef target;
+  std::string static_vip;  ///< the one address in front of the applications; no load balancer gives it
+};
 
 // --- hcpnet.io: a self-managed cluster that is brought up by hand
 // ---------------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ struct Observed {
       namespace_workers;                       ///< control-plane namespace -> addresses of its Machines
   std::map<std::string, Ipv4> apps_addresses;  ///< attachment "namespace/name" -> status externalIP
   ObservedPublishing publishing;
+  std::map<std::string, std::string> virtual_machine_uids;  ///< VirtualMachine "namespace/name" -> its UID
 
   /// Where `port` of the Service "namespace/service" is served: by its endpoints, else at the address of the Service.
   /// Empty: nothing serves it. nullopt: nothing is known of it, and its name has to be resolved.

@@ -32,8 +32,9 @@ struct ValidCluster {
   std::string hosted_cluster;  ///< "namespace/name" of the HostedCluster: the identity of the cluster everywhere
   std::string domain;          ///< "<clusterName>.<baseDomain>", lower case
   std::string control_plane_namespace;
-  std::optional<Ipv4Range> apps_pool;  ///< enabled appsIngress
-  std::optional<Ipv4> apps_vip;        ///< observed; absent until the load balancer has given one
+  std::optional<Ipv4Range> apps_pool;   ///< enabled appsIngress, or the static VIP alone
+  std::optional<Ipv4> static_apps_vip;  ///< of an AppsPolicy
+  std::optional<Ipv4> apps_vip;         ///< static, else observed; absent until the load balancer has given one
   std::uint16_t apps_http_port = 80, apps_https_port = 443;
   /// Enabled externalService: where the proxy listens for it on the management side, for the names it is for alone.
   std::optional<std::uint16_t> external_port;
@@ -285,6 +286,29 @@ struct ValidHostedCluster {
   HostedCluster spec;                   ///< as written
 };
 
+/// A virtual machine on a primary network.
+struct ValidUdnMachine {
+  std::string name, network;
+  std::vector<IpAddress> addresses;  ///< as many as the network has subnets, in their order; or none
+  std::optional<MacAddress> mac;
+  std::vector<std::string> additional_networks;
+};
+struct ValidPrimaryUdn {
+  ObjectMeta metadata;
+  Origin origin;                        ///< for problems that show later
+  std::string name;                     ///< of the UserDefinedNetwork or ClusterUserDefinedNetwork
+  std::string network;                  ///< OVN-Kubernetes' name for it, which annotations and IPAMClaims have
+  std::vector<std::string> namespaces;  ///< the first is that of the control plane or of the virtual machines
+  std::string hosted_cluster;           ///< "namespace/name"; empty: none
+  std::vector<Cidr> subnets;            ///< IPv4 before IPv6
+  std::vector<Cidr> reserved, infrastructure, join;
+  std::vector<IpAddress> gateways;
+  std::vector<IpAddress> dns_addresses;  ///< of the management cluster's DNS Service
+  std::vector<ValidUdnMachine> machines;
+  bool is_persistent = false;  ///< addresses outlive pods
+  PrimaryUDN spec;             ///< as written
+};
+
 struct ValidSet {
   std::vector<ValidInfra> infras;
   std::vector<ValidDhcpServer> dhcp_servers;
@@ -292,10 +316,12 @@ struct ValidSet {
   std::vector<ValidProxyServer> proxy_servers;
   std::vector<ValidBootstrapCluster> bootstrap_clusters;
   std::vector<ValidHostedCluster> hosted_clusters;  ///< in the order of the text
-  std::vector<InfraClusterAttachment> attachments;  ///< as written, for manifests; like the three below
+  std::vector<ValidPrimaryUdn> primary_udns;        ///< in the order of the text
+  std::vector<InfraClusterAttachment> attachments;  ///< as written, for manifests; like the four below
   std::vector<DHCPPolicy> dhcp_policies;
   std::vector<DNSPolicy> dns_policies;
   std::vector<ProxyPolicy> proxy_policies;
+  std::vector<AppsPolicy> apps_policies;
   Diagnostics warnings;  ///< what is accepted and yet worth a look
 };
 

@@ -119,5 +119,42 @@ TEST(RetargetKubeconfig, ProblemsNameThePlaceAndQuoteNothing) {
     EXPECT_TRUE(retarget_kubeconfig("k", text, kProxy).has_error()) << text;
 }
 
+TEST(Base64, IsReadBackAndNothingElseIs) {
+  for (const char* bytes : {"", "f", "fo", "foo", "foob", "fooba", "foobar"})
+    EXPECT_EQ(parse_base64(base64(bytes)), bytes);
+  EXPECT_EQ(parse_base64(" Zm9v\r\n\tYg= =\n"), "foob");
+  for (const char* text : {"Z", "Zg", "Zg=", "Zg===", "Z===", "=",
+                           "====", "Zm9v====", "Zm9v=", "Z=g=", "Z-8=", "Z_8=", "Zg==Zg==", "Zg\v=="})
+    EXPECT_FALSE(parse_base64(text)) << text;
+}
+
+std::string token_secret(const std::string& data, const std::string& type = "kubernetes.io/service-account-token") {
+  return "apiVersion: v1\nkind: Secret\nmetadata: {name: reader}\ntype: " + type + "\ndata: " + data + "\n";
+}
+
+TEST(KubeconfigOfAnAccount, HasItsTokenAndNothingOfTheAdministrator) {
+  const pki::Secret token = read_account_token("s", token_secret("{token: cmVhZGVy}")).value();
+  EXPECT_EQ(token.reveal(), "reader");
+  const std::string admin =
+      "clusters:\n- name: hc1\n  cluster: {server: \"https://api.hc1.example.com:6443\"}\nusers:\n- name: admin\n"
+      "  user: {client-certificate-data: YQ==, client-key-data: Yg==}\ncurrent-context: admin\n";
+  const auto config = parsed(replace_kubeconfig_users("k", admin, token).value());
+  EXPECT_EQ(config["users"], nlohmann::json::parse(R"([{"name": "admin", "user": {"token": "reader"}}])"));
+  EXPECT_EQ(config["current-context"], "admin");
+  for (const char* text : {"users: []\n", "clusters: []\n", "users: [1]\n", "a: ["})
+    EXPECT_TRUE(replace_kubeconfig_users("k", text, token).has_error()) << text;
+}
+
+TEST(KubeconfigOfAnAccount, SaysWhatASecretLacksAndQuotesNothing) {
+  for (const auto& [text, path] :
+       {std::pair{token_secret("{token: cmVhZGVy}", "Opaque"), "/type"}, std::pair{token_secret("{}"), "/data"},
+        std::pair{token_secret("{token: \"secret!\"}"), "/data/token"}}) {
+    const auto token = read_account_token("s.yaml", text);
+    ASSERT_TRUE(token.has_error()) << text;
+    EXPECT_EQ(token.error().begin()->path, path);
+    EXPECT_THAT(token.error().to_string(), Not(HasSubstr("secret!")));
+  }
+}
+
 }  // namespace
 }  // namespace hcpnet::bootstrap

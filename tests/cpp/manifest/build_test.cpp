@@ -231,6 +231,30 @@ TEST(Build, RecordsOfFilesGoIntoTheConfigMap) {
   EXPECT_EQ(count, 1U);
 }
 
+TEST(Build, PodsKnowTheStaticVipsOfTheirClusters) {
+  std::string text = test::read_file(test::data_path(kSpec));
+  const std::string pool =
+      "{enabled: true, metallb: {addressPoolName: apps, ipAddressPoolRange: 192.0.2.200-192.0.2.204}}";
+  text.replace(text.find(pool), pool.size(), "{enabled: false}");
+  text +=
+      "---\napiVersion: hcpnet.io/v1alpha1\nkind: AppsPolicy\nmetadata: {name: blue, namespace: hcp}\n"
+      "spec: {targetRef: {kind: InfraClusterAttachment, name: blue}, staticVIP: 192.0.2.200}\n";
+  for (const Deployment form : {Deployment::one, Deployment::split}) {
+    BuildOptions options;
+    options.deployment = form;
+    const Built built = build(spec::check({{kSpec, text}}).value(), {}, options).value();
+    std::size_t count = 0;
+    for (const nlohmann::json& object : built.objects) {
+      if (object["kind"] != "ConfigMap" || !object["data"].contains("network.yaml")) continue;
+      const auto again = spec::check({{"network.yaml", object["data"]["network.yaml"]}});
+      ASSERT_TRUE(again.has_value()) << again.error().to_string();
+      EXPECT_EQ(again->infras.at(0).clusters.at(0).static_apps_vip, Ipv4(192, 0, 2, 200));
+      ++count;
+    }
+    EXPECT_GE(count, 1U);
+  }
+}
+
 TEST(Build, AConfigMapThatNoApiServerTakesIsOneError) {
   const std::string policy =
       "---\napiVersion: hcpnet.io/v1alpha1\nkind: DNSPolicy\nmetadata: {name: vlan7, namespace: hcp}\n"

@@ -278,7 +278,9 @@ TEST(FieldLister, ListsEveryKindWithoutNamingAFieldTwice) {
   EXPECT_TRUE(is_unique(list_fields<DHCPPolicy>()));
   EXPECT_TRUE(is_unique(list_fields<DNSPolicy>()));
   EXPECT_TRUE(is_unique(list_fields<ProxyPolicy>()));
+  EXPECT_TRUE(is_unique(list_fields<AppsPolicy>()));
   EXPECT_TRUE(is_unique(list_fields<BootstrapCluster>()));
+  EXPECT_TRUE(is_unique(list_fields<PrimaryUDN>()));
 }
 
 }  // namespace

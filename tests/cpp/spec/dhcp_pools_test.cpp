@@ -112,6 +112,11 @@ TEST(DhcpPools, HoldNothingThatALoadBalancerGives) {
   EXPECT_THAT(test::errors(test::infra_text() + test::attachment_text("blue", apps) +
                            policy("  pools: [{" + range("192.0.2.190", "192.0.2.200") + "}]\n")),
               ElementsAre("ranges-overlap /spec/pools/0/rangeStart"));
+  EXPECT_THAT(
+      test::errors(test::infra_text() + test::attachment_text("blue") + test::apps_policy_text("blue", "192.0.2.200") +
+                   policy("  pools: [{" + range("192.0.2.190", "192.0.2.200") + "}]\n")),
+      ElementsAre("ranges-overlap /spec/pools/0/rangeStart"))
+      << "a static VIP";
 }
 
 TEST(DhcpPools, AreNotEmpty) {

@@ -246,6 +246,21 @@ TEST(ApplyObserved, TakesTheAddressFromTheStatusOfAnAttachmentThatWasRead) {
   EXPECT_EQ(set.infras.at(0).clusters.at(0).apps_vip, Ipv4(192, 0, 2, 201));
 }
 
+TEST(ApplyObserved, AStaticAddressNeedsNoObservationAndYieldsToNone) {
+  ValidSet set =
+      test::valid(test::infra_text() + test::attachment_text("blue", kIngress + "192.0.2.210-192.0.2.214}}\n") +
+                  test::attachment_text("red") + test::apps_policy_text("red", "192.0.2.200"));
+  const std::vector<ValidCluster>& clusters = set.infras.at(0).clusters;
+  EXPECT_EQ(clusters[1].apps_vip, Ipv4(192, 0, 2, 200));
+  Observed observed;
+  observed.apps_addresses = {{"hcp/blue", Ipv4(192, 0, 2, 200)}, {"hcp/red", Ipv4(192, 0, 2, 201)}};
+  apply_observed(set, observed);
+  EXPECT_EQ(clusters[0].apps_vip, std::nullopt);
+  ASSERT_EQ(set.warnings.items().size(), 1U);
+  EXPECT_EQ(set.warnings.items()[0].code, "vip-unusable");
+  EXPECT_EQ(clusters[1].apps_vip, Ipv4(192, 0, 2, 200));
+}
+
 TEST(ApplyObserved, DoesNotUseAnAddressThatBelongsToSomethingElse) {
   for (const Ipv4 taken :
        {Ipv4(192, 0, 2, 1), Ipv4(192, 0, 2, 2), Ipv4(192, 0, 2, 3), Ipv4(192, 0, 2, 4), Ipv4(192, 0, 2, 149)}) {

@@ -36,6 +36,25 @@ TEST(Policies, RefineOneTargetOfTheirPart) {
               ElementsAre("bad-reference /spec/targetRef/name"));
 }
 
+TEST(Policies, OfApplicationsRefineAnAttachment) {
+  const std::string set = test::infra_text() + test::attachment_text("blue");
+  const auto apps = [&](const std::string& name, const std::string& target) {
+    return policy("AppsPolicy", name, target, "  staticVIP: 192.0.2.200\n");
+  };
+  const std::string good = "{kind: InfraClusterAttachment, name: blue}";
+  EXPECT_THAT(test::errors(set + apps("p", good)), IsEmpty());
+  EXPECT_THAT(test::errors(set + apps("p", "{kind: Infra, name: yard}")),
+              ElementsAre("bad-choice /spec/targetRef/kind"));
+  EXPECT_THAT(test::errors(set + apps("p", "{kind: InfraClusterAttachment, name: red}")),
+              ElementsAre("bad-reference /spec/targetRef/name"));
+  EXPECT_THAT(test::errors(set + apps("p", good) + apps("q", good)),
+              ElementsAre("duplicate-policy /spec/targetRef/name"));
+  EXPECT_THAT(test::errors(set + policy("AppsPolicy", "p", good)), ElementsAre("missing-field /spec/staticVIP"));
+  std::string nameless = set;
+  nameless.replace(nameless.find("name: blue"), 10, "name: Blue");
+  EXPECT_THAT(test::errors(nameless + apps("p", good)), ElementsAre("bad-name /metadata/name"));
+}
+
 TEST(Policies, LookForTheirTargetInTheirNamespace) {
   std::string elsewhere = policy("DNSPolicy", "p", "{kind: Infra, name: yard}");
   elsewhere.replace(elsewhere.find("namespace: hcp"), 14, "namespace: abc");
@@ -323,6 +342,9 @@ TEST(DnsPolicy, PublishesNoNameThatItsTargetPublishes) {
   for (const char* name : {"kubernetes", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"})
     EXPECT_THAT(infra(name), refused) << name;
   EXPECT_THAT(infra("*.apps.blue.hc.example.com", apps), refused);
+  EXPECT_THAT(with(test::infra_text() + test::attachment_text("blue") + test::apps_policy_text("blue", "192.0.2.200"),
+                   "*.apps.blue.hc.example.com", "{kind: Infra, name: yard}"),
+              refused);
   EXPECT_THAT(infra("*.apps.blue.hc.example.com"), IsEmpty()) << "nobody else says where they are";
   EXPECT_THAT(infra("console.apps.blue.hc.example.com", apps), IsEmpty());
   EXPECT_THAT(infra("api.red.hc.example.com"), IsEmpty());

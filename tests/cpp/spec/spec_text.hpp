@@ -31,6 +31,13 @@ inline std::string attachment_text(const std::string& name, const std::string& m
          ", namespace: hcp}\n  dns: {clusterName: " + name + ", baseDomain: hc.example.com}\n" + more + "---\n";
 }
 
+/// The AppsPolicy of an attachment.
+inline std::string apps_policy_text(const std::string& attachment, const std::string& vip) {
+  return std::string(kHcpnet) + "kind: AppsPolicy\nmetadata: {name: " + attachment +
+         ", namespace: hcp}\nspec: {targetRef: {kind: InfraClusterAttachment, name: " + attachment +
+         "}, staticVIP: " + vip + "}\n---\n";
+}
+
 /// What a check of one file "f.yaml" found, as "LINE:COLUMN CODE PATH"; warnings begin with "warning ".
 inline std::vector<std::string> findings(const std::vector<spec::SourceText>& sources) {
   const auto result = spec::check(sources);

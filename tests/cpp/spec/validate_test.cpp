@@ -188,6 +188,35 @@ TEST(Validate, ComparesPoolsWithEverythingElseThatIsGivenOut) {
       IsEmpty());
 }
 
+TEST(Validate, ComparesAStaticVipLikeAPool) {
+  const auto vip = [](const std::string& address, const std::string& of_attachment = {}) {
+    return test::errors(test::infra_text() + test::attachment_text("blue", of_attachment) +
+                        test::apps_policy_text("blue", address));
+  };
+  const std::string field = " /spec/staticVIP";
+  EXPECT_THAT(vip("192.0.2.200"), IsEmpty());
+  EXPECT_THAT(vip("192.0.2.200", "  appsIngress: {enabled: false, service: {name: apps}}\n"), IsEmpty());
+  EXPECT_THAT(vip("192.0.2.4"), ElementsAre("ranges-overlap" + field));
+  EXPECT_THAT(vip("192.0.2.120"), ElementsAre("ranges-overlap" + field)) << "in the DHCP range";
+  EXPECT_THAT(vip("192.0.2.0"), ElementsAre("address-reserved" + field));
+  EXPECT_THAT(vip("192.0.2.200/24"), ElementsAre("bad-address" + field));
+  EXPECT_THAT(vip("192.0.2.200", kPools + "192.0.2.210-192.0.2.214}}\n"), ElementsAre("bad-combination" + field));
+  EXPECT_THAT(test::warnings(test::infra_text() + test::attachment_text("blue") +
+                             test::apps_policy_text("blue", "198.51.100.7")),
+              ElementsAre("pool-outside-cidr" + field));
+
+  const std::string blue = test::attachment_text("blue") + test::apps_policy_text("blue", "192.0.2.200");
+  const std::string red = test::attachment_text("red") + test::apps_policy_text("red", "192.0.2.200");
+  EXPECT_THAT(test::errors(test::infra_text() + blue + red), ElementsAre("ranges-overlap" + field));
+  EXPECT_THAT(
+      test::errors(test::infra_text() + blue + test::attachment_text("red", kPools + "192.0.2.200-192.0.2.204}}\n")),
+      ElementsAre("ranges-overlap /spec/appsIngress/metallb/ipAddressPoolRange"));
+  EXPECT_THAT(test::errors(test::infra_text() + blue + test::infra_text("barn", "", "198.51.100.") +
+                           test::attachment_text("red", "", "barn") + test::apps_policy_text("red", "192.0.2.200")),
+              ElementsAre("ranges-overlap" + field))
+      << "of another Infra";
+}
+
 TEST(Validate, HoldsTheRulesOfTheStructuredNetwork) {
   const auto network = [](const std::string& fields) { return test::errors(test::infra_text("yard", fields)); };
   const std::string nad = "attachment: {kind: NetworkAttachmentDefinition, name: v}\n    ";

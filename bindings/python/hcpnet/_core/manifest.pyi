@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 from hcpnet._core import Diagnostic
@@ -56,6 +57,18 @@ class PublishingStrategies:
     @property
     def warnings(self) -> list[Diagnostic]: ...
 
+class PrimaryAddresses:
+    @property
+    def v4(self) -> IPv4Address | None: ...
+    @property
+    def v6(self) -> IPv6Address | None: ...
+
+class VmPatchCheck:
+    @property
+    def problem(self) -> str: ...
+    @property
+    def kept(self) -> list[str]: ...
+
 def render(
     texts: Mapping[str, str],
     *,
@@ -65,6 +78,14 @@ def render(
     coredns_image: str = ...,
     link: str = ...,
     without: Sequence[str] = ...,
+    admission_version: str = ...,
+    record_files: Mapping[str, str] = ...,
+) -> list[dict[str, Any]]: ...
+def render_guest(
+    texts: Mapping[str, str],
+    hosted_cluster: str,
+    *,
+    metallb_namespace: str = ...,
     record_files: Mapping[str, str] = ...,
 ) -> list[dict[str, Any]]: ...
 def cut_name(base: str, suffix: str = ..., limit: int = ...) -> str: ...
@@ -78,3 +99,14 @@ def make_published_names(
 def make_publishing_strategies(
     texts: Mapping[str, str], *, record_files: Mapping[str, str] = ...
 ) -> PublishingStrategies: ...
+def hypershift_vm_patch(binding: str = ...) -> list[dict[str, Any]]: ...
+def check_vm_patch(
+    patch: Sequence[Mapping[str, object]],
+    binding: str = ...,
+    *,
+    additional_networks: Sequence[str] = ...,
+    release: str | None = ...,
+) -> VmPatchCheck: ...
+def ipam_claim_name(machine: str, network: str = ...) -> str: ...
+def parse_pod_networks(annotation: str) -> PrimaryAddresses: ...
+def first_internal_addresses(addresses: Sequence[Mapping[str, str]]) -> PrimaryAddresses: ...
