@@ -73,7 +73,9 @@ def test_suppressions_come_from_a_file(hcpnet: Hcpnet, tmp_path: Path) -> None:
     unused = hcpnet("lint", str(file), "--suppressions", str(list_))
     assert unused.returncode == 1
     assert "[suppression-unused]" in unused.stdout
-    list_.write_text("- rule: none\n  reason: x\n- rule: etcd-endpoints\n- {rule: etcd-endpoints, reason: y, files: z}\n")
+    list_.write_text(
+        "- rule: none\n  reason: x\n- rule: etcd-endpoints\n- {rule: etcd-endpoints, reason: y, files: z}\n"
+    )
     wrong = hcpnet("lint", str(file), "--suppressions", str(list_))
     assert wrong.returncode == 1
     assert wrong.stderr.count("[bad-suppression]") == 3

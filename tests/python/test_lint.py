@@ -70,7 +70,7 @@ def test_rules_explain_themselves() -> None:
 
 def test_takes_what_bootstrap_renders(tmp_path: Path) -> None:
     render([EXAMPLE / "cluster.yaml"], tmp_path).write(tmp_path)
-    now = datetime.datetime.now(datetime.timezone.utc)
+    now = datetime.datetime.now(datetime.UTC)
     report = lint.check(lint.read_files([tmp_path]), now=now)
     assert not report.has(Severity.warning), report.to_text()
     late = lint.check(lint.read_files([tmp_path / "pki"]), now=now + datetime.timedelta(days=366))

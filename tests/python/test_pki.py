@@ -10,7 +10,7 @@ import pytest
 from hcpnet import SpecError, bootstrap, pki
 
 EXAMPLE = Path(__file__).parents[2] / "examples/bootstrap"
-NOW = datetime.datetime(2027, 1, 15, 8, tzinfo=datetime.timezone.utc)
+NOW = datetime.datetime(2027, 1, 15, 8, tzinfo=datetime.UTC)
 
 
 def plan(layout: str = "HandMade") -> pki.PkiPlan:
