@@ -83,23 +83,21 @@ class ClusterChecker {
         !check_inside(subject, *cidr, pool->first, pointer))
       return;
     std::string taken = taken_by(infra_.plan, *pool);
-    for (const auto& [other, range] : pools_)
-      if (taken.empty() && range.overlaps(*pool)) taken = other;
+    for (const TakenRange& other : infra_.plan.taken)
+      if (taken.empty() && other.range.overlaps(*pool)) taken = other.owner;
     if (!taken.empty())
       subject.error(code::ranges_overlap, pointer, "no address is given out twice, and this holds some of " + taken);
     else if (cidr && !(cidr->contains(pool->first) && cidr->contains(pool->last)))
       subject.warning(code::pool_outside_cidr, pointer,
                       "this is outside " + cidr->to_string() + ", so something has to route to it");
-    const std::string owner =
-        std::string(what) + " of attachment " + attachment.value.metadata.name + " (" + subject.where(pointer) + ')';
-    pools_.emplace_back(owner, *pool);
-    infra_.plan.taken.push_back({owner, *pool});
+    infra_.plan.taken.push_back(
+        {std::string(what) + " of attachment " + attachment.value.metadata.name + " (" + subject.where(pointer) + ')',
+         *pool});
   }
 
   Examined<Infra>& infra_;
   std::map<std::string, const Attachment*> clusters_, control_planes_;
   DomainIndex<Attachment> domains_;
-  std::vector<std::pair<std::string, Ipv4Range>> pools_;
 };
 
 }  // namespace
