@@ -161,7 +161,8 @@ TEST(Build, EnvoyServesOnThePodsAddressWhatIsAllowedOnItsSide) {
   const auto built = build_text(test::read_file(test::data_path(kSpec)) + allowed, Deployment::coredns_envoy).value();
   std::string bootstrap;
   for (const nlohmann::json& object : built.objects)
-    if (object["kind"] == "ConfigMap" && object["data"].contains("envoy.yaml")) bootstrap = object["data"]["envoy.yaml"];
+    if (object["kind"] == "ConfigMap" && object["data"].contains("envoy.yaml"))
+      bootstrap = object["data"]["envoy.yaml"];
   EXPECT_THAT(bootstrap, testing::HasSubstr("oauth.blue.hc.example.com")) << "wherever the pod may be";
   EXPECT_THAT(bootstrap, testing::HasSubstr("ignition.blue.hc.example.com"));
   EXPECT_THAT(bootstrap, testing::HasSubstr(" prefix_ranges:"));
