@@ -51,7 +51,7 @@ struct Options {
   double seconds = 1;
   bool is_once = false;     ///< every client once, instead of `seconds`
   std::size_t window = 32;  ///< exchanges that are under way at once
-  double rate = 0;          ///< exchanges that begin per second, whatever becomes of earlier ones; 0: as the window says
+  double rate = 0;  ///< exchanges that begin per second, whatever becomes of earlier ones; 0: as the window says
   bool wants_broadcast = false;
   std::chrono::milliseconds patience{1000};  ///< after which an exchange that has not ended counts as lost
 };
@@ -72,15 +72,12 @@ class Wire {
  public:
   explicit Wire(const std::string& interface) : socket_(socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
     if (socket_ < 0) fail("socket");
-    std::array<sock_filter, 9> code = {{BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 12),
-                                        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETHERTYPE_IP, 0, 6),
-                                        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 23),
-                                        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 4),
-                                        BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 14),
-                                        BPF_STMT(BPF_LD | BPF_H | BPF_IND, 16),
-                                        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, dhcp::kClientPort, 0, 1),
-                                        BPF_STMT(BPF_RET | BPF_K, 0xFFFF),
-                                        BPF_STMT(BPF_RET | BPF_K, 0)}};
+    std::array<sock_filter, 9> code = {
+        {BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 12), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETHERTYPE_IP, 0, 6),
+         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 23), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 4),
+         BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 14), BPF_STMT(BPF_LD | BPF_H | BPF_IND, 16),
+         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, dhcp::kClientPort, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0xFFFF),
+         BPF_STMT(BPF_RET | BPF_K, 0)}};
     const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
     const int on = 1, buffer = 64 << 20;
     if (setsockopt(socket_, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) fail("SO_ATTACH_FILTER");

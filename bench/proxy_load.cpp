@@ -155,7 +155,8 @@ void on_client(Peer* peer, std::uint32_t events) {
   if ((events & EPOLLOUT) != 0 && !peer->is_connected) {
     peer->is_connected = true;
     const std::string_view hello = hellos[turn * 7919 % hellos.size()];
-    for (const std::string_view part : {hello.substr(0, kSegmentBytes), hello.substr(std::min(hello.size(), kSegmentBytes))})
+    for (const std::string_view part :
+         {hello.substr(0, kSegmentBytes), hello.substr(std::min(hello.size(), kSegmentBytes))})
       if (!part.empty() &&
           ::send(peer->fd, part.data(), part.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(part.size()))
         ++totals.errors;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The proxy as a program that embeds hcpnet would have it: proxy_server PORT BACKEND_PORT NAMES WORKERS [FILE]. Listens
-// on 127.0.0.1 to .4; every name leads to four addresses of the backend's port. On SIGHUP the routes are made anew, with
-// "marker.bench.example" leading to the port that FILE has (0: nowhere).
+// on 127.0.0.1 to .4; every name leads to four addresses of the backend's port. On SIGHUP the routes are made anew,
+// with "marker.bench.example" leading to the port that FILE has (0: nowhere).
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
@@ -64,8 +64,9 @@ int main(int argc, char** argv) {
   if (argc != 5 && argc != 6) return 2;
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    const Options options{static_cast<std::uint16_t>(std::atoi(argv[1])), static_cast<std::uint16_t>(std::atoi(argv[2])),
-                          std::atoi(argv[3]), static_cast<std::size_t>(std::atoi(argv[4])), argc == 6 ? argv[5] : ""};
+    const Options options{static_cast<std::uint16_t>(std::atoi(argv[1])),
+                          static_cast<std::uint16_t>(std::atoi(argv[2])), std::atoi(argv[3]),
+                          static_cast<std::size_t>(std::atoi(argv[4])), argc == 6 ? argv[5] : ""};
     boost::asio::io_context io{1};
     boost::asio::signal_set reloads(io, SIGHUP);
     boost::asio::signal_set ends(io, SIGTERM, SIGINT);

@@ -91,8 +91,8 @@ Config with_kept(Config files, const std::vector<KeptAddress>& by_hand) {
     kept.subnet = subnet;
     if (!is_possible || find_rival(files, all, kept) != nullptr) continue;
     if (kept.address.is_v4())
-      find_subnet(files.subnets, kept.address)->reservations.push_back(
-          {kept.mac, kept.address.v4(), kept.host_name, kept.client_id});
+      find_subnet(files.subnets, kept.address)
+          ->reservations.push_back({kept.mac, kept.address.v4(), kept.host_name, kept.client_id});
     else
       find_subnet(files.subnets6, kept.address)
           ->reservations.push_back({kept.mac, kept.duid, kept.address.v6(), kept.host_name});

@@ -37,7 +37,7 @@ struct Network {
 
   std::size_t first_subnet;  ///< index in Config::subnets
   Allocator allocator;
-  std::vector<ReplyBuilder> builders;  ///< one per subnet
+  std::vector<ReplyBuilder> builders;                    ///< one per subnet
   std::unordered_map<Ipv4, std::string> reserved_names;  ///< by reserved address
   std::optional<ClientRateLimiter> rate_limiter;
 };
@@ -306,12 +306,11 @@ void Exchange::inform() {
 Client client_of(const Message& request, std::span<const ClientClass> classes, const Allocator& allocator) {
   Client client = *request.mac();
   client.client_id = as_text(request.options.find(option::client_id).value_or(ByteView()));
-  const bool is_past_relay =
-      !request.options.contains(option::relay_information) && !request.ciaddr.is_unspecified();
+  const bool is_past_relay = !request.options.contains(option::relay_information) && !request.ciaddr.is_unspecified();
   client.relay_information =
       is_past_relay ? allocator.relay_information(client, request.ciaddr) : relay_information_of(request);
-  client.classes = is_past_relay ? classify(classes, request, as_bytes(client.relay_information))
-                                 : classify(classes, request);
+  client.classes =
+      is_past_relay ? classify(classes, request, as_bytes(client.relay_information)) : classify(classes, request);
   return client;
 }
 

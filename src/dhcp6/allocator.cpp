@@ -91,7 +91,7 @@ struct Allocator::Impl {
   Subnet subnet;
   LeaseTable table;
   dhcp::DeclineCounts declines;  // by holder
-  std::vector<Ipv6> fixed;  // addresses that the pool has but does not give; ascending
+  std::vector<Ipv6> fixed;       // addresses that the pool has but does not give; ascending
   std::unordered_map<MacAddress, Ipv6> reserved_by_mac;
   std::unordered_map<std::string, Ipv6> reserved_by_duid;
   std::unordered_map<Ipv6, Move, HashIpv6> moves;      // by the address offered instead

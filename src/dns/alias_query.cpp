@@ -25,7 +25,8 @@ std::size_t AliasQuery::complete(ByteView reply, std::span<std::uint8_t> out) co
   if (auto rest = parse_message(reply)) {
     for (Record& record : rest->answers) {
       // A chain that has come round leads through an alias of ours once more.
-      const bool is_known = record.type == Type::cname && std::ranges::find(whole.answers, record) != whole.answers.end();
+      const bool is_known =
+          record.type == Type::cname && std::ranges::find(whole.answers, record) != whole.answers.end();
       if (!is_known) whole.answers.push_back(std::move(record));
     }
     whole.authority = std::move(rest->authority);

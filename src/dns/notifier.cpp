@@ -109,8 +109,8 @@ void Notifier::on_reply(const PendingPtr& pending, ByteView bytes) {
   ByteReader reader(bytes);
   const std::uint16_t id = reader.u16();
   const std::uint16_t flags = reader.u16();
-  const bool is_ours =
-      reader.ok() && id == pending->notice.id && (flags & flag::kResponse) != 0 && (flags & flag::kOpcode) == kOpcodeNotify;
+  const bool is_ours = reader.ok() && id == pending->notice.id && (flags & flag::kResponse) != 0 &&
+                       (flags & flag::kOpcode) == kOpcodeNotify;
   if (!is_ours) return receive(pending);
   ++((flags & flag::kRcode) == 0 ? counters_.acknowledged : counters_.failed);
   finish(pending);

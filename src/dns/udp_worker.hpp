@@ -53,8 +53,7 @@ class UdpWorker final : public QueryHandler {
   static constexpr std::size_t kMaxHandedOver = 1024;
   using Time = std::chrono::steady_clock::time_point;
   /// Takes a query that a worker has `received` and passed on. Called on the server's thread.
-  using Receive =
-      std::function<void(ByteView query, const IpAddress& client, Time received, const ReplyLater& later)>;
+  using Receive = std::function<void(ByteView query, const IpAddress& client, Time received, const ReplyLater& later)>;
 
   UdpWorker(boost::asio::any_io_executor server, Receive receive, std::size_t receive_buffer_bytes);
   ~UdpWorker() { stop(); }

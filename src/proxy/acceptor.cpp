@@ -83,8 +83,7 @@ error_code Acceptor::accept_one() {
     // One that was given up while it waited is not a lack of anything.
     return errno == ECONNABORTED ? error_code() : error_code(errno, boost::system::system_category());
   }
-  if (client.get() >= worker_->first_reserved_descriptor)
-    return error_code(EMFILE, boost::system::system_category());
+  if (client.get() >= worker_->first_reserved_descriptor) return error_code(EMFILE, boost::system::system_category());
   peer.resize(size);
   begin_session(Socket(worker_->poller, std::move(client)), from_asio(peer));
   return {};

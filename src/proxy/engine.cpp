@@ -233,8 +233,7 @@ void Engine::replace(std::shared_ptr<const RouteTable> table) {
   } else {  // it drains: nothing listens any more, but what is open follows the table
     for (const auto& member : impl_->crew) member->run([worker = member->worker, table] { worker->set_table(table); });
   }
-  if (!impl_->is_stopping)
-    impl_->crew.front()->run([health = impl_->health, table] { health->set_table(table); });
+  if (!impl_->is_stopping) impl_->crew.front()->run([health = impl_->health, table] { health->set_table(table); });
   impl_->shared->retain(table->config());
 }
 

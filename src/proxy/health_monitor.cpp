@@ -91,7 +91,8 @@ void HealthMonitor::start_probe(const Waiting& next, const Watch& watch) {
       std::make_shared<HealthProbe>(worker_, *watch.backend->health_check,
                                     [weak = weak_from_this(), name = next.name, number = next.number,
                                      endpoint = watch.state->endpoint(next.address)](std::optional<bool> is_good) {
-                                      if (const auto self = weak.lock()) self->on_result(name, number, *endpoint, is_good);
+                                      if (const auto self = weak.lock())
+                                        self->on_result(name, number, *endpoint, is_good);
                                     });
   probes_.push_back(probe);
   ++under_way_;

@@ -14,7 +14,7 @@ class YoungTunnel
   virtual void grow_up() noexcept = 0;
 
  protected:
-  ~YoungTunnel() = default;
+  virtual ~YoungTunnel() = default;
 
  private:
   friend class YoungTunnels;

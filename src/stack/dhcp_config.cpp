@@ -70,10 +70,9 @@ void add_policy(const spec::ValidDhcpPolicy& policy, dhcp::Subnet& subnet) {
   if (const auto& limit = policy.client_rate_limit)
     subnet.rate_limit = dhcp::ClientRateLimit{limit->messages_per_second, limit->burst};
   if (policy.probe) subnet.probe_timeout = std::chrono::milliseconds(policy.probe->timeout_milliseconds);
-  subnet.identity = policy.client_identity == spec::DHCPPolicy::ClientIdentity::mac ? dhcp::Identity::mac
-                                                                                    : dhcp::Identity::client_id;
-  for (const auto& r : policy.reservations)
-    subnet.reservations.push_back({r.mac, r.address, r.host_name, r.client_id});
+  subnet.identity =
+      policy.client_identity == spec::DHCPPolicy::ClientIdentity::mac ? dhcp::Identity::mac : dhcp::Identity::client_id;
+  for (const auto& r : policy.reservations) subnet.reservations.push_back({r.mac, r.address, r.host_name, r.client_id});
 }
 
 /// What options say of one subnet and not of its neighbours: mask, routers, broadcast address, static routes.

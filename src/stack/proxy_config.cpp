@@ -407,14 +407,12 @@ void find_absent(const Surroundings& surroundings, Diagnostics& problems, const 
              surroundings.is_place_unknown ? Severity::warning : Severity::error);
     if (!is_anywhere && allowed.side && surroundings.has_any_address)
       report("/spec/allowedNames/" + std::to_string(i) + "/side", "no-such-listener",
-             "for a proxy on every address it has to be known which are on this side (pod addresses)",
-             Severity::error);
+             "for a proxy on every address it has to be known which are on this side (pod addresses)", Severity::error);
     if (is_anywhere && !has_effect)
       report("/spec/allowedNames/" + std::to_string(i), "no-such-listener",
-             "no listener that sees names has this port" +
-                 std::string(allowed.address ? " and address"
-                             : allowed.side  ? ", on that side"
-                                             : ""));
+             "no listener that sees names has this port" + std::string(allowed.address ? " and address"
+                                                                       : allowed.side  ? ", on that side"
+                                                                                       : ""));
   }
 }
 

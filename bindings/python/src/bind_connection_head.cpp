@@ -52,8 +52,9 @@ Args:
       .def_readonly("destination", &ProxyHeader::Addresses::destination, "Endpoint: where it connected to.")
       .def("__hash__",
            [](const ProxyHeader::Addresses& a) { return py::hash(py::make_tuple(a.source, a.destination)); })
-      .def("__eq__", [](const ProxyHeader::Addresses& a, const ProxyHeader::Addresses& b) { return a == b; },
-           py::is_operator());
+      .def(
+          "__eq__", [](const ProxyHeader::Addresses& a, const ProxyHeader::Addresses& b) { return a == b; },
+          py::is_operator());
   header
       .def_property_readonly("addresses", &addresses_of,
                              "ProxyHeader.Addresses | None: None: the sender speaks for itself, or does not say.")
@@ -90,9 +91,8 @@ void bind_http_host(py::module_& m) {
   py::class_<HttpHostReader>(
       m, "HttpHostReader",
       "Reads the head of the first HTTP/1 request of a connection while its bytes arrive. One thread at a time.")
-      .def(py::init([](std::size_t max_bytes, std::size_t max_fields) {
-             return HttpHostReader({max_bytes, max_fields});
-           }),
+      .def(py::init(
+               [](std::size_t max_bytes, std::size_t max_fields) { return HttpHostReader({max_bytes, max_fields}); }),
            py::kw_only(), py::arg("max_bytes") = HttpHostLimits{}.max_bytes,
            py::arg("max_fields") = HttpHostLimits{}.max_fields, R"doc(Begin.
 

@@ -254,8 +254,8 @@ Raises:
             const KeptAddress wanted = kept_address(address, mac, client_id, duid, std::move(host_name));
             return s.with([&](StoppedServer& server) { return server.reserve(wanted).value(); });
           },
-          py::arg("address"), py::kw_only(), py::arg("mac") = py::none(),
-          py::arg("client_id") = py::none(), py::arg("duid") = py::none(), py::arg("host_name") = "", kReserveDoc)
+          py::arg("address"), py::kw_only(), py::arg("mac") = py::none(), py::arg("client_id") = py::none(),
+          py::arg("duid") = py::none(), py::arg("host_name") = "", kReserveDoc)
       .def(
           "unreserve",
           [](StoppedServerOwner& s, const IpAddress& address) {

@@ -20,8 +20,8 @@ namespace hcpnet::python {
 namespace {
 
 py::dict render_servers(const py::dict& texts, const std::string& target_name, const py::dict& observed,
-                        const py::dict& endpoints, const py::dict& record_files,
-                        std::vector<IpAddress> pod_addresses, const ProxyRenderOptions& options) {
+                        const py::dict& endpoints, const py::dict& record_files, std::vector<IpAddress> pod_addresses,
+                        const ProxyRenderOptions& options) {
   const auto target = parse_proxy_target(target_name);
   if (!target) throw py::value_error("'" + target_name + "' is not a target");
   const SourceFiles files{to_sources(texts), to_sources(observed), to_sources(endpoints), to_records(record_files)};

@@ -302,8 +302,8 @@ Raises:
                 })
                 .value();
           },
-          py::arg("address"), py::kw_only(), py::arg("mac") = py::none(),
-          py::arg("client_id") = py::none(), py::arg("duid") = py::none(), py::arg("host_name") = "", kReserveDoc)
+          py::arg("address"), py::kw_only(), py::arg("mac") = py::none(), py::arg("client_id") = py::none(),
+          py::arg("duid") = py::none(), py::arg("host_name") = "", kReserveDoc)
       .def(
           "unreserve_address",
           [](StackOwner& s, const IpAddress& address) {

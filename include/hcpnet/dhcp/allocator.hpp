@@ -78,8 +78,8 @@ class Allocator {
 
   /// Takes other pools and reservations; leases and offers stay. Precondition: the same networks in the same order.
   /// Takes time linear in the number of leases. Where clients are known by something else from now on, offers end; of
-  /// bindings that turn out to be one client's it goes on from the newest, and the others last until they are renewed no
-  /// more.
+  /// bindings that turn out to be one client's it goes on from the newest, and the others last until they are renewed
+  /// no more.
   void reconfigure(std::span<const Subnet> subnets);
   void reconfigure(const Subnet& subnet) { reconfigure(std::span(&subnet, 1)); }
   /// Takes what was stored, before the first client. Where one client has two bindings the newer wins; the other,

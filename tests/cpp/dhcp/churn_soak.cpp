@@ -85,7 +85,7 @@ class Ledger {
   /// Every lease that a client relies on is in the file.
   void check(const std::string& path) const {
     const std::vector<dhcp::Subnet> subnets = test::loopback_config().subnets;
-    dhcp::LeaseDatabase database(path, subnets);
+    dhcp::LeaseDatabase database(path, subnets, {});
     const dhcp::StoredLeases stored = database.load(subnets, std::chrono::floor<std::chrono::seconds>(Clock::now()));
     for (const std::string& text : stored.problems) problem(text);
     std::unordered_map<std::uint32_t, const Lease*> found;
@@ -208,7 +208,7 @@ class Churn {
 
 dhcp::Config config() {
   dhcp::Config config = test::loopback_config();
-  config.subnets.front().pools = {kPool};
+  config.subnets.front().pools = {{kPool}};
   config.subnets.front().lease_time = kLeaseTime;
   return config;
 }

@@ -113,8 +113,7 @@ TEST_F(DhcpClientIdentity, OnlyTheSameIdentifierRenewsReleasesAndDeclines) {
   const Ipv4 address = bind(test_mac(1), kSystem);
   EXPECT_EQ(answer(with_id(test::renew(test_mac(1), address), kFirmware)).type(), 6);
   EXPECT_EQ(send(with_id(release(test_mac(1), address), kFirmware)).dropped, "not_bound");
-  const DhcpPacket decline =
-      test::dhcp_packet(4, test_mac(1)).with_address(54, kServer).with_address(50, address);
+  const DhcpPacket decline = test::dhcp_packet(4, test_mac(1)).with_address(54, kServer).with_address(50, address);
   EXPECT_EQ(send(with_id(decline, kFirmware)).dropped, "not_bound");
   EXPECT_EQ(answer(with_id(test::renew(test_mac(7), address), kSystem)).type(), 5) << "another interface of it";
   EXPECT_EQ(send(with_id(release(test_mac(7), address), kSystem)).dropped, "");

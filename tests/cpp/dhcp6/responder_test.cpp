@@ -404,9 +404,7 @@ TEST_F(Dhcp6, OneClientDoesNotDeclineThePool) {
   ResponderLimits limits;
   limits.allocator.max_declined_per_client = 1;
   responder = Responder(config(), limits);
-  const auto decline = [&] {
-    return send(Ask{.type = 9, .names_server = true, .addresses = {lease(1).value()}});
-  };
+  const auto decline = [&] { return send(Ask{.type = 9, .names_server = true, .addresses = {lease(1).value()}}); };
   EXPECT_EQ(decline().outcome.changes.size(), 1u);
   const Answer second = decline();
   EXPECT_EQ(second.ia_status(), 3);

@@ -207,8 +207,8 @@ TEST(DnsFieldCase27, AnInternationalNameIsRefusedUnlessInItsAsciiForm) {
       test::name("hcp1.example.com"),
       std::vector<RRset>{test::a_record("xn--bcher-kva.hcp1.example.com", "192.168.100.4")});
   const auto views = ViewSet::make({test::view_of({zone})}).value();
-  const auto reply = test::answer(test::make_query("xn--bcher-kva.hcp1.example.com", Type::a),
-                                  {&views[0], Transport::udp, false});
+  const auto reply =
+      test::answer(test::make_query("xn--bcher-kva.hcp1.example.com", Type::a), {&views[0], Transport::udp, false});
   EXPECT_EQ(test::addresses(reply.message), std::vector<std::string>{"192.168.100.4"});
 }
 

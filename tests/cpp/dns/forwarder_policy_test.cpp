@@ -412,11 +412,10 @@ TEST_F(DnsForwarderPolicy, WhereNothingIsForwardedAnAliasOfOursEndsAtTheForeignN
   add_good();
   Config config = config_with(forwarding);
   config.views[0].zones = {std::make_shared<const Zone>(
-      test::name("blue.example"),
-      std::vector<RRset>{{test::name("out.blue.example"),
-                          Type::cname,
-                          30,
-                          {std::string(as_text(test::name("www.example.net").wire()))}}})};
+      test::name("blue.example"), std::vector<RRset>{{test::name("out.blue.example"),
+                                                      Type::cname,
+                                                      30,
+                                                      {std::string(as_text(test::name("www.example.net").wire()))}}})};
   config.views[0].forwarding_allowed = {test::cidr("127.0.0.1/32")};
   start(config);
   const auto ask_from = [&](const char* from) {

@@ -259,7 +259,8 @@ std::string explain_difference(const Message& query, Message& ours, Message& kno
   return why;
 }
 
-/// Whether every record of a reply that was cut is one of the whole reply. What Knot adds to an answer is no part of it.
+/// Whether every record of a reply that was cut is one of the whole reply. What Knot adds to an answer is no part of
+/// it.
 bool is_part_of(const Message& cut, const Message& whole) {
   const auto has_all = [](const std::vector<Record>& some, const std::vector<Record>& all) {
     std::set<std::string> lines;

@@ -191,8 +191,8 @@ class ManyNotifications : public Notifications {
     Config with = config_with();
     with.views[0].zones.clear();
     for (std::size_t i = 0; i < zones; ++i)
-      with.views[0].zones.push_back(std::make_shared<const Zone>(test::name("z" + std::to_string(i) + ".example"),
-                                                                 std::vector<RRset>{}));
+      with.views[0].zones.push_back(
+          std::make_shared<const Zone>(test::name("z" + std::to_string(i) + ".example"), std::vector<RRset>{}));
     with.transfer.notify = {secondary.endpoint()};
     start(with);
   }
@@ -276,8 +276,7 @@ TEST_F(Limited, TransfersOverUdpToo) {
   with.transfer.clients = {test::cidr("127.0.0.1/32")};
   start(with);
   Message ixfr = test::make_query("blue.example", Type::ixfr);
-  ixfr.authority = {
-      {test::name("blue.example"), Type::soa, kClassIn, 0, with.views[0].zones[0]->soa().rdata.front()}};
+  ixfr.authority = {{test::name("blue.example"), Type::soa, kClassIn, 0, with.views[0].zones[0]->soa().rdata.front()}};
   const auto ask_thrice = [&](const char* from, const Message& query) {
     test::UdpClient client(io, bound(), from);
     Message last = client.ask(query);

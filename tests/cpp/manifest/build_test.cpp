@@ -161,7 +161,8 @@ TEST(Build, EnvoyServesOnThePodsAddressWhatIsAllowedOnItsSide) {
   const auto built = build_text(test::read_file(test::data_path(kSpec)) + allowed, Deployment::coredns_envoy).value();
   std::string bootstrap;
   for (const nlohmann::json& object : built.objects)
-    if (object["kind"] == "ConfigMap" && object["data"].contains("envoy.yaml")) bootstrap = object["data"]["envoy.yaml"];
+    if (object["kind"] == "ConfigMap" && object["data"].contains("envoy.yaml"))
+      bootstrap = object["data"]["envoy.yaml"];
   EXPECT_THAT(bootstrap, testing::HasSubstr("oauth.blue.hc.example.com")) << "wherever the pod may be";
   EXPECT_THAT(bootstrap, testing::HasSubstr("ignition.blue.hc.example.com"));
   EXPECT_THAT(bootstrap, testing::HasSubstr(" prefix_ranges:"));
@@ -263,26 +264,28 @@ TEST(Build, AConfigMapThatNoApiServerTakesIsOneError) {
   const std::string text = test::read_file(test::data_path(kSpec)) + policy;
   const auto line = static_cast<std::uint32_t>(std::ranges::count(text, '\n'));
   const spec::SpecSet specs = spec::load({{kSpec, text}});
-  const std::string label(60, 'x');  // long names, so that few of them are too much
-  const auto result = [&](Deployment form, int names) {
-    std::string hosts;
-    for (int i = 0; i < names; ++i)
-      hosts += "192.0.2.77 n" + std::to_string(i) + '.' + label + '.' + label + ".blue.hc.example.com\n";
-    const std::vector<spec::RecordText> records{{"/a", "$TTL 9\n@ SOA ns h 1 2 3 4 5\n", {}}, {"/hosts", hosts, {}}};
+  const auto result = [&](Deployment form, int texts) {
+    std::string zone = "$TTL 9\n@ SOA ns h 1 2 3 4 5\n";
+    for (int i = 0; i < texts; ++i) {  // few names with much data: they cost little to order
+      zone += 't' + std::to_string(i) + " TXT";
+      for (int part = 0; part < 240; ++part) zone += " \"" + std::string(250, 'x') + '"';
+      zone += '\n';
+    }
+    const std::vector<spec::RecordText> records{{"/a", zone, {}}, {"/hosts", "192.0.2.77 n.blue.hc.example.com\n", {}}};
     BuildOptions options;
     options.deployment = form;
     return build(spec::validate(specs, records).value(), {}, options);
   };
-  EXPECT_TRUE(result(Deployment::split, 1000));
+  EXPECT_TRUE(result(Deployment::split, 1));
   for (const Deployment form : kDeployments) {
-    const auto built = result(form, 9'000);
+    const auto built = result(form, 18);
     ASSERT_FALSE(built);
     const Diagnostics problems = built.error();
     ASSERT_THAT(codes(problems), ElementsAre("config-too-large"));
     const auto error = std::ranges::find(problems, Severity::error, &Diagnostic::severity);
     EXPECT_EQ(error->file, kSpec);
     EXPECT_EQ(error->line, line);
-    EXPECT_EQ(error->path, "/spec/hostsFiles/0/path");
+    EXPECT_EQ(error->path, "/spec/zoneFiles/0/path");
     EXPECT_THAT(error->message, testing::HasSubstr("1048576")) << error->message;
   }
 }

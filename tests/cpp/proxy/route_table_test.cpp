@@ -229,8 +229,7 @@ TEST(RouteTable, EveryProblemIsReportedWithItsPlace) {
        {"/routes/0/backend", "[unknown-backend]", "/routes/1:", "[empty-route]", "/routes/2/names/1",
         "/routes/2/names/2", "/routes/2/names/3", "/routes/2/names/4", "/routes/2/names/5", "[bad-host-name]",
         "/backends/6/name", "[duplicate-backend]", "/backends/7", "[empty-backend]", "/listeners/1/address",
-        "[duplicate-listener]", "/listeners/1/only_names/0", "/listeners/2/only_names",
-        "[names-without-tls]"}) {
+        "[duplicate-listener]", "/listeners/1/only_names/0", "/listeners/2/only_names", "[names-without-tls]"}) {
     EXPECT_THAT(problems, HasSubstr(expected));
   }
   EXPECT_THAT(problems, testing::Not(HasSubstr("/routes/2/names/0")));

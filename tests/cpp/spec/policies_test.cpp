@@ -410,9 +410,9 @@ TEST(DnsPolicy, SaysThatRecordsOfOneOwnerAndTypeHaveOneTtl) {
   };
   const std::string lists =
       "  records: [{name: a.example, type: TXT, ttlSeconds: 5, data: [x]}, {name: A.example., type: txt, ttlSeconds: "
-      "6, data: [y]}, {name: a.example, type: MX, ttlSeconds: 7, data: [10 b.]}]\n"
+      "6, data: [z]}, {name: a.example, type: MX, ttlSeconds: 7, data: [10 b.]}]\n"
       "  views: [{name: v, clientPrefixes: [198.51.100.0/24], records: [{name: a.example, type: TXT, data: [x]}, "
-      "{name: a.example, type: TXT, ttlSeconds: 60, data: [y]}]}]\n";
+      "{name: a.example, type: TXT, ttlSeconds: 60, data: [z]}]}]\n";
   EXPECT_THAT(found(lists),
               ElementsAre("ttl-differs /spec/records/1/ttlSeconds", "ttl-differs /spec/views/0/records/1/ttlSeconds"));
   EXPECT_THAT(found("  recordTTLSeconds: 60\n" + lists), ElementsAre("ttl-differs /spec/records/1/ttlSeconds"));

@@ -804,7 +804,8 @@ TEST(StackConfig, AListOfNamesForAnAddressThatIsNotThereIsRefused) {
   EXPECT_EQ(place(only(refused.error(), "no-such-listener")), "set.yaml:36 /spec/allowedNames/0/address");
   EXPECT_TRUE(build("::ffff:172.16.0.9").has_value());
   const spec::ValidSet set =
-      spec::check(with_proxy_policy("  allowedNames:\n  - {port: 443, address: 172.16.0.9, names: [a.example]}\n")).value();
+      spec::check(with_proxy_policy("  allowedNames:\n  - {port: 443, address: 172.16.0.9, names: [a.example]}\n"))
+          .value();
   const StackConfig looked_at = make_stack_config(set, {}, unknown_place()).value();
   EXPECT_EQ(place(only(looked_at.warnings, "no-such-listener")), "set.yaml:36 /spec/allowedNames/0/address")
       << "where it runs it may be right";
