@@ -37,10 +37,12 @@ class Marker:
         self.thread = threading.Thread(target=self._serve)
 
     def __enter__(self) -> Marker:
+        """Begin to answer."""
         self.thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Answer nobody any more."""
         os.write(self.wake[1], b"x")
         self.thread.join()
         for listener in self.listeners:
