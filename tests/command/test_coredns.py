@@ -28,9 +28,15 @@ def ask(port: int, name: str, client: str, server: str = "127.0.0.1") -> tuple[i
     question = b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0\0\1\0\1"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as query:
         query.bind((client, 0))
-        query.settimeout(10)
-        query.sendto(struct.pack("!6H", 7, 0x0100, 1, 0, 0, 0) + question, (server, port))
-        reply = query.recv(4096)
+        query.settimeout(1)
+        for attempt in range(10):  # CoreDNS says that it is ready before it listens
+            query.sendto(struct.pack("!6H", 7, 0x0100, 1, 0, 0, 0) + question, (server, port))
+            try:
+                reply = query.recv(4096)
+                break
+            except TimeoutError:
+                if attempt == 9:
+                    raise
     flags, _, answers = struct.unpack("!3H", reply[2:8])
     at, addresses = 12 + len(question), []
     for _ in range(answers):

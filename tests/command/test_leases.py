@@ -207,11 +207,11 @@ def test_reserve(hcpnet: Hcpnet, runs: bool) -> None:
     assert (done.returncode, done.stdout) == (0, "127.83.0.107 is kept for ff:00:01\n"), done.stderr
     [kept] = hcpnet.ask("leases", "reserve")["reservations"]
     assert (kept["mac"], kept["clientId"]) == ("", "ff:00:01")
-    for wrong in (
+    for client_id in (
         ("127.83.0.109", "--client-id", "x"),
         ("127.83.0.109", "--client-id", "ff", "--mac", "02:00:00:00:00:01"),
     ):
-        assert hcpnet("leases", "reserve", *wrong, *state).returncode == 2, wrong
+        assert hcpnet("leases", "reserve", *client_id, *state).returncode == 2, client_id
     assert hcpnet(*words, "--remove", *state).stdout == "127.83.0.107 is no longer kept for ff:00:01\n"
     again = hcpnet(*words, "--remove", *state)
     assert (again.returncode, "lease-not-found" in again.stderr) == (1, True)

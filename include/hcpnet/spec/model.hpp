@@ -236,6 +236,15 @@ struct ClientClassFields {
   std::vector<DhcpOption> options;
   DhcpBootFields boot;  ///< beside the other fields, not below one of its own
 };
+/// clientRateLimit: what one client may send.
+struct DhcpRateLimitFields {
+  std::uint32_t messages_per_second = 0;  ///< 1 to 1000
+  std::uint32_t burst = 20;  ///< 1 to 1000, no less than the above; without text one that is less becomes that
+};
+/// Asks for an address, by ARP or through a relay by ICMP echo, before it is offered.
+struct DhcpProbeFields {
+  std::uint32_t timeout_milliseconds = 300;  ///< 50 to 3000: how long an offer waits for an answer
+};
 /// Refines DHCP of an Infra or a DHCPServer.
 struct DHCPPolicy {
   ObjectMeta metadata;
@@ -255,16 +264,9 @@ struct DHCPPolicy {
   std::vector<Subnet> subnets;
   using ClientClass = ClientClassFields;
   std::vector<ClientClass> client_classes;
-  /// clientRateLimit: what one client may send.
-  struct RateLimit {
-    std::uint32_t messages_per_second = 0;  ///< 1 to 1000
-    std::uint32_t burst = 20;  ///< 1 to 1000, no less than the above; without text one that is less becomes that
-  };
+  using RateLimit = DhcpRateLimitFields;
   std::optional<RateLimit> client_rate_limit;  ///< absent: none
-  /// Asks for an address, by ARP or through a relay by ICMP echo, before it is offered.
-  struct Probe {
-    std::uint32_t timeout_milliseconds = 300;  ///< 50 to 3000: how long an offer waits for an answer
-  };
+  using Probe = DhcpProbeFields;
   std::optional<Probe> probe;  ///< absent: none
   /// By what IPv4 clients are known again.
   enum class ClientIdentity : std::uint8_t { mac, client_id };
