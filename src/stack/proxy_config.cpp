@@ -27,10 +27,12 @@ proxy::Backend service_backend(const Inputs& in, std::string name, const std::st
   proxy::Backend backend;
   backend.name = std::move(name);
   backend.port = port;
+  backend.target = service + ':' + std::to_string(port);
   if (const auto address = parse_ipv4(service)) {
     backend.endpoints = {{*address, port}};
     return backend;
   }
+  backend.target = ns + '/' + backend.target;
   auto known = known_endpoints(in, ns + '/' + service, port);
   backend.is_unserved = known && known->empty();
   if (!backend.is_unserved) backend.host = service + '.' + ns + ".svc.cluster.local";

@@ -649,6 +649,18 @@ const proxy::RouteConfig& routes(const StackConfig& config) {
   return config.proxies.at(0).table->config();
 }
 
+TEST(StackConfig, ABackendHasItsTargetWhereverThatIsServed) {
+  const std::vector<proxy::Backend> by_name = routes(make({{"single.yaml", kSingleServers}}, {})).backends;
+  EXPECT_EQ(by_name.at(0).target, "ns-x/kube-apiserver:6443");
+  EXPECT_EQ(by_name.at(2).target, "203.0.113.7:6443");
+  Surroundings surroundings;
+  surroundings.endpoints["ns-x/kube-apiserver:6443"] = {};
+  const spec::ValidSet set = spec::check({{"single.yaml", kSingleServers}}).value();
+  const StackConfig unserved = make_stack_config(set, {}, surroundings).value();
+  EXPECT_TRUE(routes(unserved).backends.at(0).is_unserved);
+  EXPECT_EQ(routes(unserved).backends.at(0).target, "ns-x/kube-apiserver:6443");
+}
+
 TEST(StackConfig, TellsAnEngineWhatItsPolicySays) {
   const StackConfig plain = example();
   const proxy::EngineSettings usual;
