@@ -57,7 +57,8 @@ void Session::read_greeting() {
   close(CloseReason::hello_incomplete);
 }
 
-/// Watched only now: a hello that came with the connection is read before the kernel is asked for anything.
+/// Watched only now, or once the backend is chosen: a hello that came with the connection is read before the kernel is
+/// asked for anything.
 void Session::wait_for_greeting() {
   if (client_.watch(*this)) return close(CloseReason::client_lost);
   if (client_.is_readable()) client_.tell_again_later();
@@ -65,8 +66,20 @@ void Session::wait_for_greeting() {
 
 void Session::on_ready(Socket&) {
   const auto keep = shared_from_this();
-  const bool is_inspecting = !is_closed_ && backend_ == nullptr;
-  if (is_inspecting && client_.is_readable()) read_greeting();
+  if (is_closed_) return;
+  if (backend_ != nullptr) {
+    if (client_.is_disturbed()) on_client_broken();
+  } else if (client_.is_readable()) {
+    read_greeting();
+  }
+}
+
+/// Nobody waits for the backend any more: a slot, and an attempt to connect, are free for somebody else.
+void Session::on_client_broken() {
+  const int error = client_.take_error();
+  if (error != 0 && !is_reset(error)) return close(CloseReason::client_lost);
+  ++worker().counters.downstream_resets;
+  close(CloseReason::client_reset);
 }
 
 void Session::on_received() {
@@ -140,6 +153,7 @@ void Session::choose(Greeting greeting) {
     ++state.limit_refused;
     return close(CloseReason::backend_limit);
   }
+  if (client_.watch(*this)) return close(CloseReason::client_lost);
   find_endpoints();
 }
 

@@ -18,11 +18,11 @@ namespace hcpnet::proxy {
 ///   expecting_header --PROXY header of a trusted peer--> inspecting
 ///   inspecting --ClientHello or request, or proof that none comes--> chosen --endpoints known--> connecting
 ///   connecting --connected--> handed over to a Relay
-///   any --refused by a limit, a rule, a deadline--> closed
+///   any --refused by a limit, a rule, a deadline; RST or error of the client--> closed
 ///
 /// A listener of ListenerKind::tcp inspects nothing. Deadlines: inspect_timeout from accept on until it is chosen; the
-/// backend's connect_timeout for the look-up of its name, and again for each endpoint. While it connects nobody listens
-/// to the client: the deadline bounds that, and the relay finds out.
+/// backend's connect_timeout for the look-up of its name, and again for each endpoint. While it connects nothing is read
+/// of the client. A FIN ends nothing then: who has sent all that he has may still want the answer.
 class Session final : public Connection, public SocketUser {
  public:
   Session(std::shared_ptr<Worker> worker, ConnectionRecord record, std::shared_ptr<const Listener> listener,
@@ -43,6 +43,7 @@ class Session final : public Connection, public SocketUser {
   void inspect();
   void on_inspect_timeout();
   void choose(Greeting greeting);
+  void on_client_broken();
 
   void find_endpoints();
   void on_resolved(const Result<Resolution>& answer);
