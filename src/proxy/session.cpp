@@ -13,10 +13,11 @@
 
 namespace hcpnet::proxy {
 Session::Session(std::shared_ptr<Worker> worker, ConnectionRecord record, std::shared_ptr<const Listener> listener,
-                 Socket client)
+                 Socket client, FileDescriptor spare)
     : Connection(std::move(worker), std::move(record)),
       listener_(std::move(listener)),
       client_(std::move(client)),
+      spare_(std::move(spare)),
       max_greeting_bytes_(std::min(worker_->options.max_hello_bytes, tls::kLargestHelloBytes)),
       inspector_(listener_->kind, max_greeting_bytes_),
       dialer_(*worker_, this, [](void* session, Dialer::Outcome outcome) {
@@ -177,6 +178,7 @@ void Session::on_resolve_timeout() {
 
 void Session::dial(std::span<const Endpoint> endpoints) {
   worker().timers.cancel(deadline_);  // each endpoint has its own
+  spare_ = FileDescriptor();
   const std::uint64_t random = std::uint64_t{worker().random()} << 32 | worker().random();
   dialer_.start(shared_from_this(),
                 {*backend_, *record_.backend, listener_->dial_from,
@@ -234,6 +236,7 @@ void Session::close(CloseReason reason) {
   worker().timers.cancel(deadline_);
   dialer_.cancel();
   client_.close();
+  spare_ = FileDescriptor();
   finish(reason);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <hcpnet/inherited_sockets.hpp>
 #include <hcpnet/proxy/proxy_header.hpp>
 #include <memory>
 #include <optional>
@@ -25,8 +26,9 @@ namespace hcpnet::proxy {
 /// of the client. A FIN ends nothing then: who has sent all that he has may still want the answer.
 class Session final : public Connection, public SocketUser {
  public:
+  /// `spare`: kept open so that there is a descriptor for the backend; may be none.
   Session(std::shared_ptr<Worker> worker, ConnectionRecord record, std::shared_ptr<const Listener> listener,
-          Socket client);
+          Socket client, FileDescriptor spare);
   void start();
   void close(CloseReason reason) override;
   void on_ready(Socket&) override;
@@ -56,6 +58,7 @@ class Session final : public Connection, public SocketUser {
 
   std::shared_ptr<const Listener> listener_;
   Socket client_;
+  FileDescriptor spare_;
   const std::size_t max_greeting_bytes_;
   Inspector inspector_;
   std::vector<std::uint8_t> received_;
