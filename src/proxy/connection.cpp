@@ -74,6 +74,7 @@ void Connection::finish(CloseReason reason) {
   --worker_->shared->active;
   if (record_.protocol == Protocol::udp) --worker_->shared->udp_flows;
   hand_over();  // before the embedder's functions, which may throw
+  if (!record_.is_logged) return;
   const EngineOptions& options = worker_->options;
   if (options.access_log)
     options.access_log(options.access_log_format.render(describe(record_, reason, worker_->timers)));

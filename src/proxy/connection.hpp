@@ -22,6 +22,7 @@ struct ConnectionRecord {
   std::optional<std::string> server_name;
   std::optional<Rule> rule;                 ///< absent before the decision
   bool is_source_counted = false;           ///< towards max_connections_per_source
+  bool is_logged = true;                    ///< has a record in the access log
   std::shared_ptr<BackendState> backend;    ///< null before the decision
   std::size_t target = 0;                   ///< target_hash() of the backend, as it was then
   std::shared_ptr<EndpointState> endpoint;  ///< counted as active; null before it is connected

@@ -301,6 +301,31 @@ TEST_F(UdpTest, LimitsHoldHereToo) {
   EXPECT_EQ(engine->stats().listener_limit_refused, 1u);
 }
 
+/// Anybody can send them in anybody's name.
+TEST_F(UdpTest, RefusedDatagramsAreCountedByTheirReasonAndFillNoLog) {
+  Strings lines;
+  auto with = options();
+  with.access_log = [&](std::string line) { lines.push_back(std::move(line)); };
+  config_.routes[0].source.prefixes = {*parse_cidr("10.0.0.0/8")};
+  start(config_, with);
+  std::vector<udp::socket> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(client_socket());
+    clients.back().send_to(boost::asio::buffer(std::string("x")), proxy());
+  }
+  ASSERT_TRUE(run_until([&] { return engine->stats().udp_dropped == 5; }));
+  EXPECT_EQ(closed_for("source_not_allowed"), 5u);
+  EXPECT_EQ(engine->stats().decisions.at("source_not_allowed"), 5u);
+  config_.routes.clear();
+  engine->replace(RouteTable::build(config_).value());
+  clients[0].send_to(boost::asio::buffer(std::string("x")), proxy());
+  ASSERT_TRUE(run_until([&] { return closed_for("not_tls") == 1; }));
+  EXPECT_EQ(engine->stats().active, 0u);
+  EXPECT_TRUE(lines.empty());
+  EXPECT_EQ(std::ranges::count_if(records, [](const LogRecord& r) { return r.message == "datagram refused"; }), 1)
+      << "in this second";
+}
+
 TEST_F(UdpTest, FlowsLeaveHalfOfTheRoomToConnections) {
   auto with = options();
   with.max_connections = 4;
