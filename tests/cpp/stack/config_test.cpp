@@ -768,8 +768,15 @@ TEST(StackConfig, AListenerServesTheNamesThatAreAllowedOnItAlone) {
   EXPECT_EQ(explained[0].rule, "exact");
   EXPECT_EQ(explained[1].rule, "name_not_allowed");
 
-  const StackConfig none = config_for("  - {port: 444, names: [a.example]}\n");
-  EXPECT_EQ(place(only(none.warnings, "no-such-listener")), "set.yaml:36 /spec/allowedNames/0");
+  const auto refused = make_stack_config(
+      spec::check(with_proxy_policy("  allowedNames:\n  - {port: 444, names: [a.example]}\n")).value(), {}, {});
+  ASSERT_TRUE(refused.has_error()) << "it would restrict nobody";
+  EXPECT_EQ(place(only(refused.error(), "no-such-listener")), "set.yaml:36 /spec/allowedNames/0");
+  const StackConfig later =
+      make_stack_config(spec::check(with_proxy_policy("  allowedNames:\n  - {port: 80, names: [a.example]}\n")).value(),
+                        {}, {})
+          .value();
+  EXPECT_EQ(only(later.warnings, "no-such-listener").severity, Severity::warning) << "applications may come";
 }
 
 TEST(StackConfig, ASideServesTheNamesThatAreAllowedOnIt) {
@@ -800,8 +807,11 @@ TEST(StackConfig, ASideServesTheNamesThatAreAllowedOnIt) {
   EXPECT_EQ(place(only(refused.error(), "no-such-listener")), "set.yaml:36 /spec/allowedNames/0/side");
   everywhere.pod_addresses = {Ipv4(172, 16, 0, 9)};
   EXPECT_TRUE(make_stack_config(set, {}, everywhere).has_value());
-  const StackConfig wrong = build("  - {port: 444, side: pod, names: [a.example]}\n", {Ipv4(172, 16, 0, 9)});
-  EXPECT_EQ(place(only(wrong.warnings, "no-such-listener")), "set.yaml:36 /spec/allowedNames/0");
+  const auto wrong = make_stack_config(
+      spec::check(with_proxy_policy("  allowedNames:\n  - {port: 444, side: pod, names: [a.example]}\n")).value(), {},
+      {{Ipv4(172, 16, 0, 9)}, {}});
+  ASSERT_TRUE(wrong.has_error());
+  EXPECT_EQ(place(only(wrong.error(), "no-such-listener")), "set.yaml:36 /spec/allowedNames/0");
 }
 
 TEST(StackConfig, AListOfNamesForAnAddressThatIsNotThereIsRefused) {
