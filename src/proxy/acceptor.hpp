@@ -10,9 +10,9 @@
 
 namespace hcpnet::proxy {
 
-/// One listening socket of one worker. Where descriptors or memory are missing it pauses for accept_backoff: connections
-/// then wait in the kernel's queue, and the loop does not spin. None is accepted that could not be served: near the limit
-/// each brings the descriptor for its backend along.
+/// One listening socket of one worker. Where descriptors or memory are missing it pauses for accept_backoff:
+/// connections then wait in the kernel's queue, and the loop does not spin. None is accepted that could not be served:
+/// near the limit each brings the descriptor for its backend along.
 class Acceptor : public std::enable_shared_from_this<Acceptor> {
  public:
   Acceptor(std::shared_ptr<Worker> worker, Listener listener);

@@ -19,8 +19,8 @@ constexpr std::chrono::milliseconds kServerTimeout{2'000};
 constexpr std::chrono::milliseconds kDeadline{10'000};
 constexpr int kRounds = 2;
 /// How long IPv4 addresses wait for the answer about IPv6 (RFC 8305 section 3), which some networks never give; and for
-/// how long they then hold, so that the whole answer is asked for soon. So do those of one family where nobody could tell
-/// about the other.
+/// how long they then hold, so that the whole answer is asked for soon. So do those of one family where nobody could
+/// tell about the other.
 constexpr std::chrono::milliseconds kResolutionDelay{50};
 constexpr std::uint32_t kPartSeconds = 1;
 

@@ -17,9 +17,9 @@ namespace hcpnet::proxy {
 [[nodiscard]] Resolve make_system_resolve(const boost::asio::any_io_executor& executor);
 
 /// Endpoints of backends that are given by host name. An answer is fresh for its time to live; callers who come while a
-/// look-up runs share it. When one fails, or takes long, the last good answer goes on being used (RFC 8767). That a name
-/// stands for nothing is an answer, too, and the last one (see Resolved). Bounded by the names of the route table (see
-/// retain). One thread.
+/// look-up runs share it. When one fails, or takes long, the last good answer goes on being used (RFC 8767). That a
+/// name stands for nothing is an answer, too, and the last one (see Resolved). Bounded by the names of the route table
+/// (see retain). One thread.
 class NameCache : public std::enable_shared_from_this<NameCache> {
  public:
   /// After a failed look-up the old answer is used this long before the next try; no answer is fresh for less.

@@ -22,8 +22,8 @@ namespace hcpnet::proxy {
 ///   any --refused by a limit, a rule, a deadline; RST or error of the client--> closed
 ///
 /// A listener of ListenerKind::tcp inspects nothing. Deadlines: inspect_timeout from accept on until it is chosen; the
-/// backend's connect_timeout for the look-up of its name, and again for each endpoint. While it connects nothing is read
-/// of the client. A FIN ends nothing then: who has sent all that he has may still want the answer.
+/// backend's connect_timeout for the look-up of its name, and again for each endpoint. While it connects nothing is
+/// read of the client. A FIN ends nothing then: who has sent all that he has may still want the answer.
 class Session final : public Connection, public SocketUser {
  public:
   /// `spare`: kept open so that there is a descriptor for the backend; may be none.

@@ -377,8 +377,8 @@ struct Owner {
 };
 
 /// What a policy says of backends and listeners that there are not; backends may come. Not so an address or a port: a
-/// list for one that nothing listens on would restrict nobody. A side may be absent: where a process has no address on it, nobody
-/// comes in, unless it listens on every address.
+/// list for one that nothing listens on would restrict nobody. A side may be absent: where a process has no address on
+/// it, nobody comes in, unless it listens on every address.
 void find_absent(const Surroundings& surroundings, Diagnostics& problems, const Owner& owner,
                  const proxy::RouteConfig& config, const spec::ValidProxyPolicy& policy) {
   const auto report = [&](const std::string& pointer, const char* code, const std::string& message,

@@ -25,8 +25,8 @@ AccessRecord record() {
 
 TEST(AccessLog, TextFollowsTheTemplate) {
   EXPECT_EQ(AccessLogFormat().render(record()),
-            "2023-11-14T22:13:20.042Z [2001:db8::9]:50000 192.0.2.4:443 a.test\\x0a\\x22x exact blue-oauth 10.0.0.1:6443 "
-            "517 12345678901 1500 finished");
+            "2023-11-14T22:13:20.042Z [2001:db8::9]:50000 192.0.2.4:443 a.test\\x0a\\x22x exact blue-oauth "
+            "10.0.0.1:6443 517 12345678901 1500 finished");
   EXPECT_EQ(AccessLogFormat::text("100%% %{reason}%{sni}!")->render(record()), "100% finisheda.test\\x0a\\x22x!");
   EXPECT_EQ(AccessLogFormat::text("")->render(record()), "");
 }

@@ -505,9 +505,11 @@ TEST(ProxyPolicy, WarnsOfAPortThatNobodyListensOn) {
     return test::warnings(std::string(test::kOooi) +
                           "kind: ProxyServer\nmetadata: {name: s, namespace: hcp}\nspec: {networkConfig: {serverIP: "
                           "192.0.2.4}, port: 22, backends: [{name: a, hostname: a.example.com, port: 22, "
-                          "targetService: svc, targetPort: 22, targetNamespace: ns}, {name: b, hostname: b.example.com, "
-                          "port: 53, targetService: svc, targetPort: 53, targetNamespace: ns, protocol: UDP}]}\n---\n" +
-                          policy("ProxyPolicy", "p", "{kind: ProxyServer, name: s}", "  listeners: " + listeners + '\n'));
+                          "targetService: svc, targetPort: 22, targetNamespace: ns}, {name: b, hostname: "
+                          "b.example.com, port: 53, targetService: svc, targetPort: 53, targetNamespace: ns, protocol: "
+                          "UDP}]}\n---\n" +
+                          policy("ProxyPolicy", "p", "{kind: ProxyServer, name: s}",
+                                 "  listeners: " + listeners + '\n'));
   };
   EXPECT_THAT(of_server("[{port: 22, kind: TCP}]"), IsEmpty());
   EXPECT_THAT(of_server("[{port: 22, kind: TCP}, {port: 2, kind: TCP}, {port: 53, kind: TCP}]"),
