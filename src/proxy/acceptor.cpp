@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/acceptor.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -25,6 +25,11 @@ constexpr int kMostWaiting = 16'384;
 bool is_anybody_waiting(int listening) noexcept {
   pollfd waiting{listening, POLLIN, 0};
   return ::poll(&waiting, 1, 0) > 0;
+}
+
+/// Keeps a number. No copy of the listening socket, which would then go on listening when that is closed.
+FileDescriptor make_placeholder() noexcept {
+  return FileDescriptor(::eventfd(0, EFD_CLOEXEC));
 }
 
 }  // namespace
@@ -88,10 +93,9 @@ error_code Acceptor::accept_one() {
   if (worker_->is_short_of_descriptors()) {
     // Numbers that are free now: one is freed for the client, and the other one kept for its backend. Whoever was
     // accepted without would have to be turned away, while in the queue he can wait.
-    const int any = acceptor_.native_handle();
-    if (!is_anybody_waiting(any)) return asio::error::would_block;
-    const FileDescriptor for_client(::fcntl(any, F_DUPFD_CLOEXEC, 0));
-    for_backend = FileDescriptor(::fcntl(any, F_DUPFD_CLOEXEC, 0));
+    if (!is_anybody_waiting(acceptor_.native_handle())) return asio::error::would_block;
+    const FileDescriptor for_client = make_placeholder();
+    for_backend = make_placeholder();
     const int last = worker_->first_reserved_descriptor - 1;
     if (!for_client.is_open() || !for_backend.is_open() || std::max(for_client.get(), for_backend.get()) > last)
       return asio::error::no_descriptors;
