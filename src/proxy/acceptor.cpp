@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/acceptor.hpp"
 
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <cerrno>
@@ -18,6 +21,16 @@ namespace {
 constexpr int kConnectionsPerTurn = 64;
 /// In the queue of a socket, as far as one cares that closes it.
 constexpr int kMostWaiting = 16'384;
+
+bool is_anybody_waiting(int listening) noexcept {
+  pollfd waiting{listening, POLLIN, 0};
+  return ::poll(&waiting, 1, 0) > 0;
+}
+
+/// Keeps a number. No copy of the listening socket, which would then go on listening when that is closed.
+FileDescriptor make_placeholder() noexcept {
+  return FileDescriptor(::eventfd(0, EFD_CLOEXEC));
+}
 
 }  // namespace
 
@@ -76,6 +89,17 @@ void Acceptor::accept_waiting() {
 }
 
 error_code Acceptor::accept_one() {
+  FileDescriptor for_backend;
+  if (worker_->is_short_of_descriptors()) {
+    // Numbers that are free now: one is freed for the client, and the other one kept for its backend. Whoever was
+    // accepted without would have to be turned away, while in the queue he can wait.
+    if (!is_anybody_waiting(acceptor_.native_handle())) return asio::error::would_block;
+    const FileDescriptor for_client = make_placeholder();
+    for_backend = make_placeholder();
+    const int last = worker_->first_reserved_descriptor - 1;
+    if (!for_client.is_open() || !for_backend.is_open() || std::max(for_client.get(), for_backend.get()) > last)
+      return asio::error::no_descriptors;
+  }
   tcp::endpoint peer;
   auto size = static_cast<socklen_t>(peer.capacity());
   FileDescriptor client(::accept4(acceptor_.native_handle(), peer.data(), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
@@ -83,9 +107,9 @@ error_code Acceptor::accept_one() {
     // One that was given up while it waited is not a lack of anything.
     return errno == ECONNABORTED ? error_code() : error_code(errno, boost::system::system_category());
   }
-  if (client.get() >= worker_->first_reserved_descriptor) return error_code(EMFILE, boost::system::system_category());
+  worker_->shared->last_descriptor.store(client.get(), std::memory_order_relaxed);
   peer.resize(size);
-  begin_session(Socket(worker_->poller, std::move(client)), from_asio(peer));
+  begin_session(Socket(worker_->poller, std::move(client)), from_asio(peer), std::move(for_backend));
   return {};
 }
 
@@ -97,9 +121,10 @@ void Acceptor::take_waiting() {
   }
 }
 
-void Acceptor::begin_session(Socket client, const Endpoint& peer) {
+void Acceptor::begin_session(Socket client, const Endpoint& peer, FileDescriptor spare) {
   if (!has_room(*worker_, *listener_, *state_, peer)) return;
-  std::make_shared<Session>(worker_, open_record(*worker_, state_, peer, Protocol::tcp), listener_, std::move(client))
+  std::make_shared<Session>(worker_, open_record(*worker_, state_, peer, Protocol::tcp), listener_, std::move(client),
+                            std::move(spare))
       ->start();
 }
 

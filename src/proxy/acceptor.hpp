@@ -10,8 +10,9 @@
 
 namespace hcpnet::proxy {
 
-/// One listening socket of one worker. When accept() fails for want of descriptors or memory it pauses for
-/// accept_backoff: connections then wait in the kernel's queue, and the loop does not spin.
+/// One listening socket of one worker. Where descriptors or memory are missing it pauses for accept_backoff:
+/// connections then wait in the kernel's queue, and the loop does not spin. None is accepted that could not be served:
+/// near the limit each brings the descriptor for its backend along.
 class Acceptor : public std::enable_shared_from_this<Acceptor> {
  public:
   Acceptor(std::shared_ptr<Worker> worker, Listener listener);
@@ -34,9 +35,10 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
 
  private:
   void accept_waiting();
-  /// Accepts the one that waits longest. What accept() said if it gave none: would_block where nobody waits.
+  /// Accepts the one that waits longest. What accept() said if it gave none: would_block where nobody waits; and
+  /// no_descriptors where one is missing.
   [[nodiscard]] error_code accept_one();
-  void begin_session(Socket client, const Endpoint& peer);
+  void begin_session(Socket client, const Endpoint& peer, FileDescriptor spare);
   void note_lack(const error_code& cause);
   void back_off(const error_code& cause);
 

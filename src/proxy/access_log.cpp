@@ -39,34 +39,65 @@ std::string timestamp(std::chrono::system_clock::time_point time) {
   return out + std::string(3 - std::min<std::size_t>(3, fraction.size()), '0') + fraction + 'Z';
 }
 
-std::string or_dash(std::string_view text) {
-  return text.empty() ? std::string("-") : std::string(text);
+/// Absent: the field does not apply.
+using Value = std::optional<std::string>;
+using Values = std::array<Value, kFields.size()>;
+constexpr std::size_t kServerName = 3;
+static_assert(kFields[kServerName].name == "sni");
+
+Value unless_empty(std::string_view text) {
+  return text.empty() ? Value() : Value(text);
 }
 
-std::array<std::string, kFields.size()> values_of(const AccessRecord& r) {
+/// The server name is left out.
+Values values_of(const AccessRecord& r) {
   return {timestamp(r.time),
           r.listener.to_string(),
           r.client.to_string(),
-          r.server_name ? or_dash(printable(*r.server_name)) : "-",
-          or_dash(r.rule),
-          or_dash(r.backend),
-          r.endpoint ? r.endpoint->to_string() : "-",
+          std::nullopt,
+          unless_empty(r.rule),
+          unless_empty(r.backend),
+          r.endpoint ? Value(r.endpoint->to_string()) : Value(),
           std::to_string(r.bytes_to_backend),
           std::to_string(r.bytes_to_client),
           std::to_string(r.duration.count()),
-          or_dash(r.reason)};
+          unless_empty(r.reason)};
+}
+
+bool may_stand_in_a_host(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("-._*:[]").find(c) != std::string_view::npos;
+}
+
+/// As a text line shows it: cut like printable() does.
+std::string bounded_name(std::string_view name) {
+  constexpr std::size_t kMostBytes = 256;
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  if (name == "-") return "\\x2d";
+  if (name.empty()) return "\"\"";
+  std::string safe;
+  for (const char c : name.substr(0, kMostBytes)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (may_stand_in_a_host(c))
+      safe += c;
+    else
+      safe += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  if (name.size() > kMostBytes) safe += "...";
+  return safe;
 }
 
 std::string render_json(const AccessRecord& record) {
   // Built by hand, because every number is one and the order of fields is part of the contract.
   std::string line = "{";
-  const auto values = values_of(record);
+  Values values = values_of(record);
+  if (record.server_name) values[kServerName] = printable(*record.server_name);
   for (std::size_t i = 0; i < kFields.size(); ++i) {
     line += (i == 0 ? "\"" : ",\"") + std::string(kFields[i].name) + "\":";
     if (kFields[i].is_number)
-      line += values[i];
+      line += values[i].value_or("0");
     else
-      line += values[i] == "-" ? "null" : nlohmann::json(values[i]).dump();
+      line += values[i] ? nlohmann::json(*values[i]).dump() : "null";
   }
   return line + '}';
 }
@@ -75,8 +106,9 @@ std::string render_json(const AccessRecord& record) {
 
 std::vector<std::pair<std::string, std::string>> fields_of(const AccessRecord& record) {
   std::vector<std::pair<std::string, std::string>> fields;
-  auto values = values_of(record);
-  for (std::size_t i = 0; i < kFields.size(); ++i) fields.emplace_back(kFields[i].name, std::move(values[i]));
+  Values values = values_of(record);
+  if (record.server_name) values[kServerName] = *record.server_name == "-" ? "\\x2d" : printable(*record.server_name);
+  for (std::size_t i = 0; i < kFields.size(); ++i) fields.emplace_back(kFields[i].name, values[i].value_or("-"));
   return fields;
 }
 
@@ -130,11 +162,12 @@ std::optional<std::string> AccessLogFormat::text_template() const {
 
 std::string AccessLogFormat::render(const AccessRecord& record) const {
   if (is_json_) return render_json(record);
-  const auto values = values_of(record);
+  Values values = values_of(record);
+  if (record.server_name) values[kServerName] = bounded_name(*record.server_name);
   std::string line;
   for (const Piece& piece : pieces_) {
     line += piece.literal;
-    if (piece.field != kNoField) line += values[piece.field];
+    if (piece.field != kNoField) line += values[piece.field].value_or("-");
   }
   return line;
 }

@@ -57,7 +57,7 @@ const Backend* decide(Worker& worker, const RouteTable& table, ConnectionRecord&
     ++record.listener->no_route;
     return nullptr;
   }
-  if (decision.rule == Rule::wildcard) record.wildcard_bytes = static_cast<std::uint8_t>(decision.matched.size() - 2);
+  record.target = target_hash(*decision.backend);
   record.backend = worker.backend(decision.backend->name);
   ++record.backend->active;
   ++record.backend->total;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -54,13 +53,6 @@ class ClaimSet {
   [[nodiscard]] bool is_empty() const noexcept { return everyone_ == kNone && !scoped_; }
   /// The index of the route for this client, or kNone. `only_scoped`: routes for every client don't count.
   [[nodiscard]] std::uint32_t find(Client& client, bool only_scoped) const noexcept;
-  /// Some route of the set fulfils `test(index)`.
-  template <class Test>
-  [[nodiscard]] bool any_of(Test&& test) const {
-    const auto is_one = [&](const auto& scoped) { return test(scoped.second); };
-    return (everyone_ != kNone && test(everyone_)) || (scoped_ && (std::ranges::any_of(scoped_->clusters, is_one) ||
-                                                                   std::ranges::any_of(scoped_->prefixes, is_one)));
-  }
 
  private:
   struct Scoped {

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/connection.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+#include "proxy/access.hpp"
+
 namespace hcpnet::proxy {
 namespace {
 
@@ -27,6 +33,12 @@ Logger::Fields log_fields(const AccessRecord& record) {
   return fields;
 }
 
+/// What a connection showed of itself, as the rule tells that found a backend for it.
+Greeting greeting_before(Rule rule) noexcept {
+  if (rule == Rule::no_sni) return Greeting::no_name;
+  return rule == Rule::not_tls ? Greeting::not_tls : Greeting::name;
+}
+
 }  // namespace
 
 Connection::Connection(std::shared_ptr<Worker> worker, ConnectionRecord record)
@@ -34,12 +46,23 @@ Connection::Connection(std::shared_ptr<Worker> worker, ConnectionRecord record)
   worker_->add(*this);
 }
 
-bool Connection::has_route_in(const RouteTable& table) const noexcept {
+std::size_t target_hash(const Backend& backend) {
+  if (!backend.target.empty()) return std::max<std::size_t>(1, std::hash<std::string>()(backend.target));
+  if (backend.host.empty()) return 0;
+  return std::max<std::size_t>(1, std::hash<std::string>()(backend.host + ':' + std::to_string(backend.port)));
+}
+
+bool Connection::has_route_in(const RouteTable& table, const SourceClusters& clusters) const {
   if (!record_.backend) return true;
-  std::string_view matched = record_.server_name ? std::string_view(*record_.server_name) : std::string_view();
-  if (record_.rule == Rule::wildcard) matched.remove_prefix(matched.size() - record_.wildcard_bytes);
-  return table.has_route(record_.listener->address.port, *record_.rule, matched, record_.backend->name,
-                         record_.protocol);
+  const Listener* listener = table.find_listener(record_.listener->address, record_.protocol);
+  if (listener != nullptr && !is_allowed(*listener, record_.client.address)) return false;
+  const Decision decision =
+      table.find(record_.listener->address, greeting_before(*record_.rule),
+                 record_.server_name ? std::string_view(*record_.server_name) : std::string_view(),
+                 record_.client.address, clusters, record_.protocol);
+  if (decision.backend == nullptr || decision.backend->name != record_.backend->name) return false;
+  const std::size_t target = target_hash(*decision.backend);
+  return target == record_.target || target == 0 || record_.target == 0;
 }
 
 void Connection::finish(CloseReason reason) {
@@ -51,6 +74,7 @@ void Connection::finish(CloseReason reason) {
   --worker_->shared->active;
   if (record_.protocol == Protocol::udp) --worker_->shared->udp_flows;
   hand_over();  // before the embedder's functions, which may throw
+  if (!record_.is_logged) return;
   const EngineOptions& options = worker_->options;
   if (options.access_log)
     options.access_log(options.access_log_format.render(describe(record_, reason, worker_->timers)));

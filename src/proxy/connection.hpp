@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <hcpnet/clock.hpp>
 #include <hcpnet/proxy/engine.hpp>
@@ -20,14 +21,19 @@ struct ConnectionRecord {
   Protocol protocol = Protocol::tcp;
   std::optional<std::string> server_name;
   std::optional<Rule> rule;                 ///< absent before the decision
-  std::uint8_t wildcard_bytes = 0;          ///< with Rule::wildcard: so many last bytes of the name are its "x"
   bool is_source_counted = false;           ///< towards max_connections_per_source
+  bool is_logged = true;                    ///< has a record in the access log
   std::shared_ptr<BackendState> backend;    ///< null before the decision
+  std::size_t target = 0;                   ///< target_hash() of the backend, as it was then
   std::shared_ptr<EndpointState> endpoint;  ///< counted as active; null before it is connected
   std::optional<Endpoint> tried;            ///< the last endpoint that was tried, where none answered
   std::uint64_t bytes_to_backend = 0;
   std::uint64_t bytes_to_client = 0;
 };
+
+/// Stands for what a backend leads to, so that a tunnel need not keep the text; never 0 unless that is unknown: the
+/// backend has nothing but addresses, which come and go, and no target.
+[[nodiscard]] std::size_t target_hash(const Backend& backend);
 
 /// One accepted connection in one of its stages: Session up to the backend's answer, then Relay. Registered with its
 /// worker from construction until `finish` or `hand_over`. Until then it lives as long as `keep_alive` says, or as its
@@ -41,8 +47,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Ends it at once, whatever it was doing. Idempotent.
   virtual void close(CloseReason reason) = 0;
 
-  /// The route that was chosen for it is still in the table, or none has been chosen yet.
-  [[nodiscard]] bool has_route_in(const RouteTable& table) const noexcept;
+  /// Asked anew, `table` would lead it to the backend that it has, with the target that this had, and its listener
+  /// would let it in; or no backend has been chosen yet. A listener that is gone refuses nobody.
+  [[nodiscard]] bool has_route_in(const RouteTable& table, const SourceClusters& clusters) const;
   /// When it ends because its route is gone.
   std::optional<Clock::SteadyTime> doomed_at;
 

@@ -19,7 +19,8 @@ constexpr std::chrono::milliseconds kServerTimeout{2'000};
 constexpr std::chrono::milliseconds kDeadline{10'000};
 constexpr int kRounds = 2;
 /// How long IPv4 addresses wait for the answer about IPv6 (RFC 8305 section 3), which some networks never give; and for
-/// how long they then hold, so that the whole answer is asked for soon.
+/// how long they then hold, so that the whole answer is asked for soon. So do those of one family where nobody could
+/// tell about the other.
 constexpr std::chrono::milliseconds kResolutionDelay{50};
 constexpr std::uint32_t kPartSeconds = 1;
 
@@ -115,6 +116,7 @@ struct Pair : std::enable_shared_from_this<Pair> {
   Resolve otherwise;
   Found all = {};
   int open = 2;
+  bool is_whole = true;  ///< nobody failed to answer
   runtime::TimerQueue::Id delay{};
 
   void add(const std::optional<Found>& found) {
@@ -122,6 +124,7 @@ struct Pair : std::enable_shared_from_this<Pair> {
       all.addresses.insert(all.addresses.end(), found->addresses.begin(), found->addresses.end());
       all.ttl = std::min(all.ttl, found->ttl);
     }
+    if (!found) is_whole = false;
     --open;
     if (!resolved) return;
     if (open == 0) return tell();
@@ -129,7 +132,7 @@ struct Pair : std::enable_shared_from_this<Pair> {
     delay = timers->after(kResolutionDelay, [weak = weak_from_this()] {
       const auto self = weak.lock();
       if (!self || !self->resolved) return;
-      self->all.ttl = std::min(self->all.ttl, kPartSeconds);
+      self->is_whole = false;
       self->tell();
     });
   }
@@ -137,10 +140,21 @@ struct Pair : std::enable_shared_from_this<Pair> {
   void tell() {
     timers->cancel(delay);
     const Resolved done = std::exchange(resolved, nullptr);
-    if (all.addresses.empty()) return otherwise(host, port, done);
+    if (all.addresses.empty()) return ask_otherwise(done);
+    if (!is_whole) all.ttl = std::min(all.ttl, kPartSeconds);
     std::vector<Endpoint> endpoints;
     for (const IpAddress& address : all.addresses) endpoints.push_back({address, port});
     done(Resolution(std::move(endpoints), std::chrono::seconds(all.ttl)));
+  }
+
+  /// Where DNS has said that there is nothing, that holds unless a hosts file, say, has the name: whoever else is asked
+  /// in vain, such as the name servers of a search list, knows less.
+  void ask_otherwise(const Resolved& done) const {
+    if (!is_whole) return otherwise(host, port, done);
+    otherwise(host, port, [done](Result<Resolution> answer) {
+      if (answer) return done(std::move(answer));
+      done(error_code(boost::asio::error::host_not_found));
+    });
   }
 };
 

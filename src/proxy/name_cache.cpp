@@ -9,6 +9,15 @@
 #include "proxy/sockets.hpp"
 
 namespace hcpnet::proxy {
+namespace {
+
+/// Somebody who knows has said that the name stands for nothing, as opposed to nobody having said anything.
+bool is_absence(const Result<Resolution>& answer) {
+  if (answer) return answer->endpoints.empty();
+  return answer.error() == asio::error::host_not_found || answer.error() == asio::error::no_data;
+}
+
+}  // namespace
 
 Resolve make_system_resolve(const asio::any_io_executor& executor) {
   const auto resolver = std::make_shared<tcp::resolver>(executor);
@@ -27,6 +36,7 @@ Resolve make_system_resolve(const asio::any_io_executor& executor) {
 void NameCache::resolve(const std::string& host, std::uint16_t port, Resolved resolved) {
   const Key key(host, port);
   Entry& entry = entries_[key];
+  if (timers_.now() >= entry.usable_until) entry.endpoints.clear();
   if (!entry.endpoints.empty() && timers_.now() < entry.fresh_until) return resolved(Resolution(entry.endpoints));
   if (entry.waiting.size() >= kMaxWaiting) {
     ++failures_;
@@ -57,8 +67,10 @@ void NameCache::on_answer(const Key& key, Result<Resolution> answer) {
     entry.endpoints = std::move(answer->endpoints);
     const auto time = answer->ttl ? std::chrono::milliseconds(std::min(*answer->ttl, kMostTime)) : fresh_for_;
     entry.fresh_until = timers_.now() + std::max<std::chrono::milliseconds>(time, kLeastTime);
+    entry.usable_until = entry.fresh_until + kMostStale;
   } else {
     ++failures_;
+    if (is_absence(answer) || timers_.now() >= entry.usable_until) entry.endpoints.clear();
     stale_answers_ += entry.endpoints.empty() ? 0 : entry.waiting.size();
     entry.fresh_until = timers_.now() + kLeastTime;
   }

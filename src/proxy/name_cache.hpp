@@ -17,14 +17,17 @@ namespace hcpnet::proxy {
 [[nodiscard]] Resolve make_system_resolve(const boost::asio::any_io_executor& executor);
 
 /// Endpoints of backends that are given by host name. An answer is fresh for its time to live; callers who come while a
-/// look-up runs share it. When one fails, or takes long, the last good answer goes on being used (RFC 8767). Bounded by
-/// the names of the route table (see retain). One thread.
+/// look-up runs share it. When one fails, or takes long, the last good answer goes on being used (RFC 8767). That a
+/// name stands for nothing is an answer, too, and the last one (see Resolved). Bounded by the names of the route table
+/// (see retain). One thread.
 class NameCache : public std::enable_shared_from_this<NameCache> {
  public:
   /// After a failed look-up the old answer is used this long before the next try; no answer is fresh for less.
   static constexpr std::chrono::seconds kLeastTime{1};
   /// No answer is fresh for longer.
   static constexpr std::chrono::seconds kMostTime{3600};
+  /// An answer whose time is over is used for so long while there is no other (RFC 8767 section 5: one to three days).
+  static constexpr std::chrono::hours kMostStale{24};
   /// How long a caller waits for a new answer before it gets the old one.
   static constexpr std::chrono::milliseconds kPatience{1'800};
   /// Callers of one look-up; further ones fail at once, and count as failures.
@@ -48,6 +51,7 @@ class NameCache : public std::enable_shared_from_this<NameCache> {
   struct Entry {
     std::vector<Endpoint> endpoints;
     Clock::SteadyTime fresh_until{};
+    Clock::SteadyTime usable_until{};  ///< stale or not
     bool is_asked = false;          ///< a look-up runs
     std::vector<Resolved> waiting;  ///< for its end
   };

@@ -18,11 +18,6 @@ constexpr std::uint32_t kSpliceFromStreams = 24;
 /// connections never carry as much: they are spared three system calls. The client's is bounded by its listener.
 constexpr std::uint64_t kBoundFromBytes = 64 * 1024;
 
-/// The peer tore the connection down, as opposed to an error of the network.
-bool is_reset(int error) noexcept {
-  return error == ECONNRESET || error == EPIPE;
-}
-
 }  // namespace
 
 Relay::Relay(std::shared_ptr<Worker> worker, ConnectionRecord record, Socket client, Socket backend,

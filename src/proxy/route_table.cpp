@@ -138,23 +138,12 @@ Decision RouteTable::find(const Endpoint& listener, Greeting greeting, std::stri
                                        : search.nameless(rules->not_tls, Rule::not_tls);
 }
 
-bool RouteTable::has_route(std::uint16_t port, Rule rule, std::string_view matched, std::string_view backend,
-                           Protocol protocol) const noexcept {
-  const PortRules* rules = impl_->find_port(port_scope(port, protocol));
-  if (rules == nullptr) return false;
-  const auto leads_there = [&](const ClaimSet& claims) {
-    return claims.any_of([&](std::uint32_t route) { return impl_->route_backends[route]->name == backend; });
-  };
-  if (rule == Rule::no_sni) return leads_there(rules->no_sni);
-  if (rule == Rule::other_sni) return leads_there(rules->other_sni);
-  if (rule == Rule::not_tls) return leads_there(rules->not_tls);
-  if (rule == Rule::wildcard && is_wildcard(matched)) matched.remove_prefix(2);
-  const FoldedName name(matched);
-  if (!name.is_valid()) return false;
-  // A wildcard is looked up by what follows its "*.", which is all of this name.
-  const std::uint32_t entry = rule == Rule::exact ? impl_->names.find_exact(rules->scope, name)
-                                                  : impl_->names.find_wildcard(rules->scope, name, name.label_count());
-  return entry != NameIndex::kNone && leads_there(impl_->names.claims(entry));
+const Listener* RouteTable::find_listener(const Endpoint& address, Protocol protocol) const noexcept {
+  const std::vector<Listener>& listeners = impl_->config.listeners;
+  const auto found = std::ranges::find_if(listeners, [&](const Listener& listener) {
+    return listener.address == address && protocol_of(listener.kind) == protocol;
+  });
+  return found == listeners.end() ? nullptr : &*found;
 }
 
 const RouteConfig& RouteTable::config() const noexcept {

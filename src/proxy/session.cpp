@@ -13,10 +13,11 @@
 
 namespace hcpnet::proxy {
 Session::Session(std::shared_ptr<Worker> worker, ConnectionRecord record, std::shared_ptr<const Listener> listener,
-                 Socket client)
+                 Socket client, FileDescriptor spare)
     : Connection(std::move(worker), std::move(record)),
       listener_(std::move(listener)),
       client_(std::move(client)),
+      spare_(std::move(spare)),
       max_greeting_bytes_(std::min(worker_->options.max_hello_bytes, tls::kLargestHelloBytes)),
       inspector_(listener_->kind, max_greeting_bytes_),
       dialer_(*worker_, this, [](void* session, Dialer::Outcome outcome) {
@@ -57,7 +58,8 @@ void Session::read_greeting() {
   close(CloseReason::hello_incomplete);
 }
 
-/// Watched only now: a hello that came with the connection is read before the kernel is asked for anything.
+/// Watched only now, or once the backend is chosen: a hello that came with the connection is read before the kernel is
+/// asked for anything.
 void Session::wait_for_greeting() {
   if (client_.watch(*this)) return close(CloseReason::client_lost);
   if (client_.is_readable()) client_.tell_again_later();
@@ -65,8 +67,20 @@ void Session::wait_for_greeting() {
 
 void Session::on_ready(Socket&) {
   const auto keep = shared_from_this();
-  const bool is_inspecting = !is_closed_ && backend_ == nullptr;
-  if (is_inspecting && client_.is_readable()) read_greeting();
+  if (is_closed_) return;
+  if (backend_ != nullptr) {
+    if (client_.is_disturbed()) on_client_broken();
+  } else if (client_.is_readable()) {
+    read_greeting();
+  }
+}
+
+/// Nobody waits for the backend any more: a slot, and an attempt to connect, are free for somebody else.
+void Session::on_client_broken() {
+  const int error = client_.take_error();
+  if (error != 0 && !is_reset(error)) return close(CloseReason::client_lost);
+  ++worker().counters.downstream_resets;
+  close(CloseReason::client_reset);
 }
 
 void Session::on_received() {
@@ -140,6 +154,7 @@ void Session::choose(Greeting greeting) {
     ++state.limit_refused;
     return close(CloseReason::backend_limit);
   }
+  if (client_.watch(*this)) return close(CloseReason::client_lost);
   find_endpoints();
 }
 
@@ -163,6 +178,7 @@ void Session::on_resolve_timeout() {
 
 void Session::dial(std::span<const Endpoint> endpoints) {
   worker().timers.cancel(deadline_);  // each endpoint has its own
+  spare_ = FileDescriptor();
   const std::uint64_t random = std::uint64_t{worker().random()} << 32 | worker().random();
   dialer_.start(shared_from_this(),
                 {*backend_, *record_.backend, listener_->dial_from,
@@ -220,6 +236,7 @@ void Session::close(CloseReason reason) {
   worker().timers.cancel(deadline_);
   dialer_.cancel();
   client_.close();
+  spare_ = FileDescriptor();
   finish(reason);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <hcpnet/inherited_sockets.hpp>
 #include <hcpnet/proxy/proxy_header.hpp>
 #include <memory>
 #include <optional>
@@ -18,15 +19,16 @@ namespace hcpnet::proxy {
 ///   expecting_header --PROXY header of a trusted peer--> inspecting
 ///   inspecting --ClientHello or request, or proof that none comes--> chosen --endpoints known--> connecting
 ///   connecting --connected--> handed over to a Relay
-///   any --refused by a limit, a rule, a deadline--> closed
+///   any --refused by a limit, a rule, a deadline; RST or error of the client--> closed
 ///
 /// A listener of ListenerKind::tcp inspects nothing. Deadlines: inspect_timeout from accept on until it is chosen; the
-/// backend's connect_timeout for the look-up of its name, and again for each endpoint. While it connects nobody listens
-/// to the client: the deadline bounds that, and the relay finds out.
+/// backend's connect_timeout for the look-up of its name, and again for each endpoint. While it connects nothing is
+/// read of the client. A FIN ends nothing then: who has sent all that he has may still want the answer.
 class Session final : public Connection, public SocketUser {
  public:
+  /// `spare`: kept open so that there is a descriptor for the backend; may be none.
   Session(std::shared_ptr<Worker> worker, ConnectionRecord record, std::shared_ptr<const Listener> listener,
-          Socket client);
+          Socket client, FileDescriptor spare);
   void start();
   void close(CloseReason reason) override;
   void on_ready(Socket&) override;
@@ -43,6 +45,7 @@ class Session final : public Connection, public SocketUser {
   void inspect();
   void on_inspect_timeout();
   void choose(Greeting greeting);
+  void on_client_broken();
 
   void find_endpoints();
   void on_resolved(const Result<Resolution>& answer);
@@ -55,6 +58,7 @@ class Session final : public Connection, public SocketUser {
 
   std::shared_ptr<const Listener> listener_;
   Socket client_;
+  FileDescriptor spare_;
   const std::size_t max_greeting_bytes_;
   Inspector inspector_;
   std::vector<std::uint8_t> received_;

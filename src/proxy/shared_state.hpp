@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <hcpnet/proxy/route_table.hpp>
 #include <map>
 #include <memory>
@@ -39,6 +40,9 @@ class SharedState {
  public:
   Counter active = 0;     ///< connections, all listeners; UDP flows among them
   Counter udp_flows = 0;  ///< at most half of the limit
+  /// Of the connection that was accepted last. The kernel gives the lowest number that is free, so this tells how many
+  /// are in use, without asking.
+  std::atomic<int> last_descriptor = 0;
   SourceCounts sources;
 
   [[nodiscard]] std::shared_ptr<BackendState> backend(const std::string& name);

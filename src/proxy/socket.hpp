@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <hcpnet/inherited_sockets.hpp>
@@ -11,6 +12,11 @@
 namespace hcpnet::proxy {
 
 class Socket;
+
+/// The peer tore the connection down, as opposed to an error of the network.
+[[nodiscard]] inline bool is_reset(int error) noexcept {
+  return error == ECONNRESET || error == EPIPE;
+}
 
 /// Who is told that a socket can do something again.
 class SocketUser {

@@ -103,11 +103,18 @@ std::shared_ptr<UdpFlow> UdpRelay::open_flow(const udp::endpoint& client) {
     ++record.backend->limit_refused;
     refusal = CloseReason::backend_limit;
   }
+  if (backend == nullptr && !refusal) refusal = reason_for(Greeting::not_tls, *record.rule);
+  // Whoever forges addresses would fill the access log: such datagrams are counted, and warned of now and then.
+  record.is_logged = !refusal;
+  if (refusal)
+    worker_->warn_rarely("datagram refused", {{"listener", listener_.address.to_string()},
+                                              {"client", peer.to_string()},
+                                              {"reason", std::string(to_string(*refusal))}});
   static const Backend kNowhere{};
   const auto flow = std::make_shared<UdpFlow>(worker_, std::move(record), weak_from_this(), client, table,
                                               backend == nullptr ? kNowhere : *backend);
-  if (backend == nullptr || refusal) {
-    flow->close(refusal.value_or(CloseReason::not_tls));
+  if (refusal) {
+    flow->close(*refusal);
     return nullptr;
   }
   flows_[client] = flow;

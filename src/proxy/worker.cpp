@@ -61,10 +61,11 @@ const std::shared_ptr<BackendState>& Worker::backend(const std::string& name) {
   return state;
 }
 
-/// A reload may take a route away and the next bring it back: only what stays away ends.
+/// A reload may take a route away and the next bring it back: only what stays away ends. What becomes known of clients
+/// between two reloads dooms nobody: a lease that ends is no route that was removed.
 void Worker::doom_removed_routes() {
   for (Connection* connection : connections_) {
-    if (connection->has_route_in(*table_))
+    if (connection->has_route_in(*table_, *source_clusters))
       connection->doomed_at.reset();
     else if (!connection->doomed_at)
       connection->doomed_at = timers.now() + options.removed_route_timeout;
@@ -78,10 +79,12 @@ void Worker::close_doomed() {
   std::optional<Clock::SteadyTime> next;
   for (Connection* connection : connections_) {
     if (!connection->doomed_at) continue;
-    if (*connection->doomed_at <= timers.now())
+    if (*connection->doomed_at > timers.now())
+      next = std::min(next.value_or(*connection->doomed_at), *connection->doomed_at);
+    else if (connection->has_route_in(*table_, *source_clusters))  // its client's lease is there again
+      connection->doomed_at.reset();
+    else
       due.push_back(connection->shared_from_this());
-    else if (!next || *connection->doomed_at < *next)
-      next = connection->doomed_at;
   }
   counters.routes_removed += due.size();
   if (next) {

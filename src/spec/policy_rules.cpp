@@ -235,6 +235,29 @@ void check_proxy_policy(Examined<ProxyPolicy>& policy) {
     subject.error(code::bad_combination, "/spec/accessLog/template", "a template is for the format text");
 }
 
+/// Otherwise a slip of the pen would leave the port that is meant at its usual kind.
+void check_listener_ports(Subject& subject, const ProxyPolicy& policy, const Target<ProxyServer>& target) {
+  using Kind = ProxyPolicy::ListenerKind;
+  for (std::size_t i = 0; i < policy.listeners.size(); ++i) {
+    const ProxyPolicy::Listener& listener = policy.listeners[i];
+    const std::string pointer = at("listeners", i, "port");
+    if (!subject.is_good(pointer) || !subject.is_good(at("listeners", i, "kind"))) continue;
+    if (target.infra != nullptr && listener.kind != (listener.port == 80 ? Kind::http : Kind::tls))
+      subject.warning(code::unused_port, pointer,
+                      "the listeners of an Infra are HTTP on port 80 and TLS on every other: this is not used");
+    if (target.server == nullptr) continue;
+    const std::vector<ProxyBackend>& backends = target.server->value.backends;
+    bool may_be_used = false;
+    for (std::size_t j = 0; j < backends.size(); ++j)
+      may_be_used |= !target.server->subject.is_good(at("backends", j, "port")) ||
+                     !target.server->subject.is_good(at("backends", j, "protocol")) ||
+                     (backends[j].port == listener.port && backends[j].protocol == Protocol::tcp);
+    if (!may_be_used)
+      subject.warning(code::unused_port, pointer,
+                      "no TCP backend of ProxyServer " + target.server->value.metadata.key() + " has this port");
+  }
+}
+
 }  // namespace
 
 void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_is_complete) {
@@ -264,8 +287,9 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
   }
   TargetFinder<ProxyPolicy, ProxyServer> proxy(targets.infras, targets.proxy_servers, "ProxyServer", set_is_complete);
   for (Examined<ProxyPolicy>& policy : policies.proxy) {
-    proxy.find(policy);
+    const auto target = proxy.find(policy);
     check_proxy_policy(policy);
+    check_listener_ports(policy.subject, policy.value, target);
   }
 }
 

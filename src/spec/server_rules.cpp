@@ -95,6 +95,15 @@ void check_server_address(Subject& subject, const std::string& server_ip) {
     check_inside(subject, Ipv4Cidr(parsed->address, *parsed->prefix_length), parsed->address, pointer);
 }
 
+/// Listeners are the ports of the backends: whoever writes another one expects something of it.
+void check_port_is_used(Subject& subject, const ProxyServer& server) {
+  const std::string pointer = "/spec/port";
+  if (!subject.is_good(pointer) || !subject.is_written(pointer, false)) return;
+  for (std::size_t i = 0; i < server.backends.size(); ++i)
+    if (server.backends[i].port == server.port || !subject.is_good(backend_pointer(i, "port"))) return;
+  subject.warning(code::unused_port, pointer, "no backend has this port, and alone it opens nothing");
+}
+
 }  // namespace
 
 void check_dhcp_server(Examined<DHCPServer>& examined) {
@@ -131,6 +140,7 @@ void check_dns_server(Examined<DNSServer>& examined) {
 void check_proxy_server(Examined<ProxyServer>& examined) {
   Subject& subject = examined.subject;
   check_server_address(subject, examined.value.server_ip);
+  check_port_is_used(subject, examined.value);
   const std::vector<ProxyBackend>& backends = examined.value.backends;
   std::map<std::string, std::size_t> names;
   for (std::size_t i = 0; i < backends.size(); ++i) {

@@ -27,10 +27,12 @@ proxy::Backend service_backend(const Inputs& in, std::string name, const std::st
   proxy::Backend backend;
   backend.name = std::move(name);
   backend.port = port;
+  backend.target = service + ':' + std::to_string(port);
   if (const auto address = parse_ipv4(service)) {
     backend.endpoints = {{*address, port}};
     return backend;
   }
+  backend.target = ns + '/' + backend.target;
   auto known = known_endpoints(in, ns + '/' + service, port);
   backend.is_unserved = known && known->empty();
   if (!backend.is_unserved) backend.host = service + '.' + ns + ".svc.cluster.local";
@@ -371,11 +373,12 @@ struct Owner {
   const spec::Origin& origin;
   std::string pointer;  ///< of its address
   Ipv4 server_ip;
+  std::set<std::uint16_t> later_ports = {};  ///< that it may listen on when more is known
 };
 
-/// What a policy says of backends and listeners that there are not; they may come. Not so an address: a list for one
-/// that nothing listens on would restrict nobody. A side may be absent: where a process has no address on it, nobody
-/// comes in, unless it listens on every address.
+/// What a policy says of backends and listeners that there are not; backends may come. Not so an address or a port: a
+/// list for one that nothing listens on would restrict nobody. A side may be absent: where a process has no address on
+/// it, nobody comes in, unless it listens on every address.
 void find_absent(const Surroundings& surroundings, Diagnostics& problems, const Owner& owner,
                  const proxy::RouteConfig& config, const spec::ValidProxyPolicy& policy) {
   const auto report = [&](const std::string& pointer, const char* code, const std::string& message,
@@ -410,9 +413,12 @@ void find_absent(const Surroundings& surroundings, Diagnostics& problems, const 
              "for a proxy on every address it has to be known which are on this side (pod addresses)", Severity::error);
     if (is_anywhere && !has_effect)
       report("/spec/allowedNames/" + std::to_string(i), "no-such-listener",
-             "no listener that sees names has this port" + std::string(allowed.address ? " and address"
-                                                                       : allowed.side  ? ", on that side"
-                                                                                       : ""));
+             "no listener that sees names has this port" +
+                 std::string(allowed.address ? " and address"
+                             : allowed.side  ? ", on that side"
+                                             : "") +
+                 ", so the list restricts nobody",
+             owner.later_ports.contains(allowed.port) ? Severity::warning : Severity::error);
   }
 }
 
@@ -441,6 +447,14 @@ proxy::SourceClusters workers_of(const Inputs& in, const spec::ValidInfra& infra
   return workers;
 }
 
+/// HTTP begins with the first address of applications, and what a cluster publishes with a management address.
+std::set<std::uint16_t> later_ports(const spec::ValidInfra& infra) {
+  std::set<std::uint16_t> ports{kHttpPort};
+  for (const spec::ValidCluster& cluster : infra.clusters)
+    if (cluster.external_port) ports.insert(*cluster.external_port);
+  return ports;
+}
+
 }  // namespace
 
 void proxy_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
@@ -451,7 +465,8 @@ void proxy_config(const Inputs& in, StackConfig& out, Diagnostics& problems) {
                            "no-clusters", "the proxy has no hosted cluster to route to: it closes every connection"));
     }
     add_proxy(in.surroundings, out, problems,
-              {infra.metadata, infra.origin, "/spec/infraComponents/proxy/serverIP", infra.proxy->server_ip},
+              {infra.metadata, infra.origin, "/spec/infraComponents/proxy/serverIP", infra.proxy->server_ip,
+               later_ports(infra)},
               InfraRoutes(in, infra).build(), infra.proxy_policy, workers_of(in, infra));
   }
   for (const spec::ValidProxyServer& server : in.set.proxy_servers)

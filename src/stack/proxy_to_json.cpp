@@ -65,6 +65,7 @@ Json to_json(const Listener& l) {
 Json to_json(const Backend& b) {
   Json out = {{"name", b.name},
               {"cluster", b.cluster},
+              {"target", b.target},
               {"endpoints", texts(b.endpoints)},
               {"host", b.host},
               {"port", b.port},

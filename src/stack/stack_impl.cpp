@@ -181,6 +181,14 @@ void Stack::Impl::note_lease(const dhcp::Lease& lease, bool is_live) {
   });
 }
 
+/// By the clusters of the set that is in force.
+void Stack::Impl::relearn_source_clusters() {
+  lease_clusters_.clear();
+  if (dhcp && !mac_clusters_.empty())
+    for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
+  push_source_clusters();
+}
+
 /// A live lease says more than what was observed earlier: it wins.
 void Stack::Impl::push_source_clusters() {
   are_sources_stale_ = false;

@@ -147,6 +147,7 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   void on_lease(const dhcp::LeaseEvent& event);
   void on_lease(const dhcp6::LeaseEvent& event);
   void note_lease(const dhcp::Lease& lease, bool is_live);
+  void relearn_source_clusters();
   void push_source_clusters();
   void push_listeners();
   [[nodiscard]] std::optional<LeaseNames> make_lease_names(const DnsServerConfig& next, const LeaseNames* before) const;

@@ -280,10 +280,11 @@ void Stack::Impl::commit(Prepared next) {
   StackConfig& config = next.config;
   adopt(config);
   warn_of_fixed_workers(config);
+  for (std::size_t i = 0; i < proxies.size(); ++i) proxies[i].workers = std::move(config.proxies[i].workers);
+  relearn_source_clusters();  // first: a new table judges tunnels by what is known of their clients
   for (std::size_t i = 0; i < proxies.size(); ++i) {
     proxies[i].engine->configure(config.proxies[i].settings);
     proxies[i].engine->replace(config.proxies[i].table);
-    proxies[i].workers = std::move(config.proxies[i].workers);
   }
   push_listeners();
   for (std::size_t i = 0; i < dns.size(); ++i) {
@@ -291,13 +292,9 @@ void Stack::Impl::commit(Prepared next) {
     dns[i].lease_names = std::move(next.lease_names[i]);
   }
   advertise(std::move(config.advertisements));
-  lease_clusters_.clear();
-  if (dhcp) {
-    dhcp->commit(std::move(config.dhcp));
-    if (!mac_clusters_.empty())
-      for (const dhcp::Lease& lease : dhcp->leases()) note_lease(lease, lease.state == dhcp::LeaseState::bound);
-  }
-  push_source_clusters();
+  if (!dhcp) return;
+  dhcp->commit(std::move(config.dhcp));
+  relearn_source_clusters();
 }
 
 }  // namespace hcpnet

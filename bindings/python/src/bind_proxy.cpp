@@ -61,7 +61,7 @@ void bind_proxy(py::module_& parent) {
            py::arg("endpoints"), py::arg("ttl") = py::none(), R"doc(Answer a look-up.
 
 Args:
-    endpoints (Sequence[Endpoint]): in the order in which to try them; none: a failed look-up.
+    endpoints (Sequence[Endpoint]): in the order in which to try them; none: the name stands for nothing.
     ttl (int | None): seconds for which it may be used; None: 30.)doc");
   m.def(
       "render",

@@ -169,7 +169,8 @@ Args:
     access_log (Callable[[str], object] | None): likewise, for each connection of the proxies that ended; None: a log record instead.
     resolve (Callable[[str, int], Sequence[Endpoint] | proxy.Resolution] | None): the endpoints of a backend's host name
         and port; None: the system's resolver. Nothing is served while it runs, so it must not wait for anything. What it
-        returns is used for the Resolution's time to live, or for 30 seconds; nothing, or an exception, is a failed look-up.
+        returns is used for the Resolution's time to live, or for 30 seconds; without endpoints it says that the name stands for
+        nothing. An exception is a failed look-up: what it returned before is used on, for a day at most.
 Raises:
     ValueError: an address is none, or a text has no form in UTF-8.)doc";
 

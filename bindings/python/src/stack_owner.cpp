@@ -57,11 +57,8 @@ std::shared_ptr<Callback> make_callback(py::object function, const void* owner) 
 proxy::Resolve resolve_with(const std::shared_ptr<Callback>& function) {
   return [function](const std::string& host, std::uint16_t port, const proxy::Resolved& resolved) {
     const auto answer = function->ask<std::variant<proxy::Resolution, std::vector<Endpoint>>>(host, port);
-    const auto found =
-        answer ? std::visit([](const auto& is) { return proxy::Resolution(is); }, *answer) : proxy::Resolution();
-    if (found.endpoints.empty())
-      return resolved(boost::system::errc::make_error_code(boost::system::errc::host_unreachable));
-    resolved(found);
+    if (!answer) return resolved(boost::system::errc::make_error_code(boost::system::errc::host_unreachable));
+    resolved(std::visit([](const auto& is) { return proxy::Resolution(is); }, *answer));
   };
 }
 

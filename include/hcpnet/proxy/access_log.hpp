@@ -28,7 +28,7 @@ struct AccessRecord {
 };
 
 /// Name and value of every field, in the order of docs/proxy.md. What does not apply is "-"; bytes of a server name
-/// other than printable ASCII are \xHH.
+/// other than printable ASCII, and "\", are \xHH. A name "-" is "\x2d".
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields_of(const AccessRecord& record);
 
 /// How a record becomes a line: JSON, or text with a field wherever the template has "%{name}", and "%" for "%%".
@@ -47,7 +47,8 @@ class AccessLogFormat {
 
   /// Absent: JSON.
   [[nodiscard]] std::optional<std::string> text_template() const;
-  /// Without line end; a line never holds one.
+  /// Without line end; a line never holds one. In text no byte of a server name can be taken for what bounds a field:
+  /// those that stand in no host name or address are \xHH, and an empty name is "" (two quotes).
   [[nodiscard]] std::string render(const AccessRecord& record) const;
 
  private:

@@ -30,8 +30,10 @@ struct Resolution {
   std::optional<std::chrono::seconds> ttl;  ///< how long it may be used; absent: EngineOptions::resolve_cache_time
 };
 
-/// Looks a backend's host name up and calls back once, with at least one endpoint or an error, on the executor's
-/// thread.
+/// Looks a backend's host name up and calls back once, on the executor's thread: with endpoints; with the error
+/// boost::asio::error::host_not_found or no_data, or without endpoints, where the name stands for nothing; with any
+/// other error where nobody could tell. Only then is what was known of it used on, for a day at most (RFC 8767 section
+/// 4): an address that a name has no more may be somebody else's by now.
 using Resolved = std::function<void(Result<Resolution>)>;
 using Resolve = std::function<void(const std::string& host, std::uint16_t port, Resolved)>;
 
@@ -131,8 +133,10 @@ class Engine {
   /// the reason.
   void start(std::shared_ptr<const RouteTable> table);
   /// New connections follow `table` from now on. Established tunnels are not touched, but those whose route is gone
-  /// end after removed_route_timeout, unless it comes back. Listeners that are new are opened, those that are gone are
-  /// closed; all or nothing: throws boost::system::system_error that names the address, and all stays as it was.
+  /// end after removed_route_timeout, unless it comes back: those that the table, asked anew by what the client asked
+  /// for and who he is now, would refuse or lead to another backend, by its name and Backend::target. Listeners that
+  /// are new are opened, those that are gone are closed; all or nothing: throws boost::system::system_error that names
+  /// the address, and all stays as it was.
   void replace(std::shared_ptr<const RouteTable> table);
   /// Opens what is new in `table` without serving it, so that replace() with the same table cannot fail any more.
   /// Throws as replace() does. A later call, or replace(), forgets what was prepared and not used.
@@ -144,7 +148,7 @@ class Engine {
   /// Listeners of other engines, as bound: to dial one would lead back to where the client came from, so they are
   /// refused like the engine's own.
   void set_other_listeners(std::vector<Endpoint> listeners);
-  /// Which cluster a client address belongs to, from now on.
+  /// Which cluster a client address belongs to, from now on. Ends no tunnel: replace() does, by what is known then.
   void set_source_clusters(SourceClusters clusters);
   /// Stops accepting, for good; tunnels go on. For the time before stop(), so that load balancers turn away. Who is
   /// connected already as far as the kernel is concerned is taken still: closing the sockets would reset him.

@@ -56,6 +56,9 @@ struct Backend {
   std::uint16_t port = 0;           ///< with `host`
   std::vector<Endpoint> endpoints;  ///< known addresses, tried in the order that `balance` gives
   bool is_unserved = false;  ///< known to have no endpoint: connections end at once; `endpoints`, `host` are empty
+  /// What it stands for, wherever that is served now: "hcp-blue/kube-apiserver:6443". Together with the name it says
+  /// whether a backend is the same one after a reload (Engine::replace). Empty: `host` and `port`, where given.
+  std::string target = {};
   std::chrono::milliseconds connect_timeout{30'000};
   std::optional<std::chrono::milliseconds> idle_timeout = {};  ///< of an established tunnel; absent: none
   Balance balance = Balance::round_robin;
@@ -176,10 +179,10 @@ class RouteTable {
                               const IpAddress& source, const SourceClusters& clusters,
                               Protocol protocol = Protocol::tcp) const noexcept;
 
-  /// Some route still leads what was decided by `rule` (and `matched`, as in Decision) on this port to the backend of
-  /// that name.
-  [[nodiscard]] bool has_route(std::uint16_t port, Rule rule, std::string_view matched, std::string_view backend,
-                               Protocol protocol = Protocol::tcp) const noexcept;
+  /// The listener of this address and protocol, as configured; null: there is none. In time proportional to their
+  /// number.
+  [[nodiscard]] const Listener* find_listener(const Endpoint& address,
+                                              Protocol protocol = Protocol::tcp) const noexcept;
 
   /// As given, host names in lower case.
   [[nodiscard]] const RouteConfig& config() const noexcept;

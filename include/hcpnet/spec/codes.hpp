@@ -58,6 +58,7 @@ inline constexpr std::string_view unknown_field = "unknown-field";
 inline constexpr std::string_view unknown_kind = "unknown-kind";
 inline constexpr std::string_view unreadable_file = "unreadable-file";
 inline constexpr std::string_view unsupported_version = "unsupported-version";
+inline constexpr std::string_view unused_port = "unused-port";
 inline constexpr std::string_view vip_unusable = "vip-unusable";
 inline constexpr std::string_view wrong_type = "wrong-type";
 inline constexpr std::string_view zone_apex = "zone-apex";
@@ -79,6 +80,7 @@ inline constexpr std::array all{address_in_range,   address_outside_cidr, addres
                                 range_reversed,     ranges_overlap,       too_few_items,
                                 too_many_items,     ttl_differs,          unknown_field,
                                 unknown_kind,       unreadable_file,      unsupported_version,
-                                vip_unusable,       wrong_type,           zone_apex};
+                                unused_port,        vip_unusable,         wrong_type,
+                                zone_apex};
 
 }  // namespace hcpnet::spec::code

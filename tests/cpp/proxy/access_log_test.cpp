@@ -25,9 +25,9 @@ AccessRecord record() {
 
 TEST(AccessLog, TextFollowsTheTemplate) {
   EXPECT_EQ(AccessLogFormat().render(record()),
-            "2023-11-14T22:13:20.042Z [2001:db8::9]:50000 192.0.2.4:443 a.test\\x0a\"x exact blue-oauth 10.0.0.1:6443 "
-            "517 12345678901 1500 finished");
-  EXPECT_EQ(AccessLogFormat::text("100%% %{reason}%{sni}!")->render(record()), "100% finisheda.test\\x0a\"x!");
+            "2023-11-14T22:13:20.042Z [2001:db8::9]:50000 192.0.2.4:443 a.test\\x0a\\x22x exact blue-oauth "
+            "10.0.0.1:6443 517 12345678901 1500 finished");
+  EXPECT_EQ(AccessLogFormat::text("100%% %{reason}%{sni}!")->render(record()), "100% finisheda.test\\x0a\\x22x!");
   EXPECT_EQ(AccessLogFormat::text("")->render(record()), "");
 }
 
@@ -43,6 +43,32 @@ TEST(AccessLog, WhatDoesNotApplyIsADash) {
   r.reason = "hello_incomplete";
   EXPECT_EQ(AccessLogFormat::text("%{sni} %{rule} %{backend} %{endpoint} %{reason}")->render(r),
             "- - - - hello_incomplete");
+}
+
+TEST(AccessLog, ANameCanBeTakenForNothingElse) {
+  const auto text = [](std::optional<std::string> name) {
+    AccessRecord r;
+    r.server_name = std::move(name);
+    return AccessLogFormat::text("%{sni}")->render(r);
+  };
+  EXPECT_EQ(text("a exact b 10.0.0.1:443 1 1 1 finished"),
+            "a\\x20exact\\x20b\\x2010.0.0.1:443\\x201\\x201\\x201\\x20finished");
+  EXPECT_EQ(text("a|b\"c\\x20,d;e\t=f"), "a\\x7cb\\x22c\\x5cx20\\x2cd\\x3be\\x09\\x3df");
+  EXPECT_EQ(text("*.A_b-9.test"), "*.A_b-9.test");
+  EXPECT_EQ(text("[2001:db8::1]"), "[2001:db8::1]");
+  EXPECT_EQ(text(std::nullopt), "-");
+  EXPECT_EQ(text("-"), "\\x2d");
+  EXPECT_EQ(text(""), "\"\"");
+  EXPECT_EQ(text(std::string(300, 'a')), std::string(256, 'a') + "...");
+  const auto json = [](std::optional<std::string> name) {
+    AccessRecord r;
+    r.server_name = std::move(name);
+    return nlohmann::json::parse(AccessLogFormat::json().render(r)).at("sni");
+  };
+  EXPECT_TRUE(json(std::nullopt).is_null());
+  EXPECT_EQ(json("-"), "-");
+  EXPECT_EQ(json(""), "");
+  EXPECT_EQ(json("a b"), "a b");
 }
 
 TEST(AccessLog, JsonIsOneObjectWithNumbers) {

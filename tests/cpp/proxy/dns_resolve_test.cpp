@@ -19,12 +19,13 @@ using Asked = ScriptedUpstream::Asked;
 
 class DnsResolveTest : public testing::Test {
  protected:
-  Resolve resolver(std::vector<Endpoint> servers) {
+  Resolve resolver(std::vector<Endpoint> servers,
+                   error_code failure = error_code(boost::asio::error::host_not_found)) {
     return make_dns_resolve(
         io.get_executor(), clock, [servers](Clock::SteadyTime) { return servers; },
-        [this](const std::string& host, std::uint16_t, Resolved resolved) {
+        [this, failure](const std::string& host, std::uint16_t, Resolved resolved) {
           otherwise.push_back(host);
-          resolved(error_code(boost::asio::error::host_not_found));
+          resolved(failure);
         });
   }
   std::optional<Result<Resolution>> resolve(const Resolve& with, const std::string& host) {
@@ -104,6 +105,28 @@ TEST_F(DnsResolveTest, WhatDnsDoesNotKnowTheSystemMayKnow) {
   EXPECT_FALSE(resolve(resolver({}), "b.hosts")->has_value());
   EXPECT_THAT(otherwise, testing::ElementsAre("a.hosts", "localhost", "b.hosts"));
   EXPECT_EQ(server.asked.size(), 2u) << "a single label is not asked for";
+}
+
+TEST_F(DnsResolveTest, AHalfThatFailedMakesTheOtherHoldForASecond) {
+  ScriptedUpstream server(io, [](const Asked& asked) {
+    return is_v4(asked) ? reply_with(asked.query, {"192.0.2.1"}, 3600)
+                        : reply_with_code(asked.query, dns::Rcode::servfail);
+  });
+  const auto answer = resolve(resolver({server.endpoint()}), "a.svc");
+  ASSERT_TRUE(answer->has_value());
+  EXPECT_EQ((*answer)->ttl, 1s);
+}
+
+TEST_F(DnsResolveTest, WhatDnsSaysOfANameHoldsWhereTheSystemCannotTell) {
+  const error_code no_answer = boost::asio::error::host_not_found_try_again;
+  ScriptedUpstream absent(io, [](const Asked& asked) {
+    return is_v4(asked) ? reply_with(asked.query, {}, 0) : reply_with_code(asked.query, dns::Rcode::nxdomain);
+  });
+  EXPECT_EQ(resolve(resolver({absent.endpoint()}, no_answer), "a.svc")->error(), boost::asio::error::host_not_found);
+  ScriptedUpstream broken(io, [](const Asked& asked) {
+    return reply_with_code(asked.query, is_v4(asked) ? dns::Rcode::nxdomain : dns::Rcode::servfail);
+  });
+  EXPECT_EQ(resolve(resolver({broken.endpoint()}, no_answer), "a.svc")->error(), no_answer);
 }
 
 TEST_F(DnsResolveTest, SilenceHasAnEnd) {

@@ -318,6 +318,39 @@ TEST_F(LifecycleTest, ConnectionsLeaveDescriptorsToTheRestOfTheProcess) {
   });
 }
 
+TEST_F(LifecycleTest, WhoeverFindsNoDescriptorWaitsInTheQueueUntilThereIsOne) {
+  in_child([this] {
+    limit_descriptors(next_descriptor() + 80);
+    start({{"a.test", {server.endpoint()}}});
+    const std::string first = hello("a.test");
+    std::vector<Peer> clients;
+    const auto knock = [&] {
+      clients.push_back(client());
+      clients.back().send(first);
+      run_ready();
+    };
+    while (engine->stats().accept_backoffs == 0) {
+      ASSERT_LT(clients.size(), 80u);
+      knock();
+    }
+    EXPECT_EQ(engine->stats().active, clients.size() - 1) << "all but the last";
+    for (int i = 0; i < 4; ++i) knock();
+    for (Peer& from : clients) {  // each end makes room for the next
+      clock.advance(100ms);
+      Peer to = server.accept();
+      EXPECT_EQ(to.receive(first.size()), first);
+      to.send(std::string("x"));
+      EXPECT_EQ(from.receive(1), "x");
+      const std::uint64_t active = engine->stats().active;
+      from.close();
+      to.close();
+      ASSERT_TRUE(run_until([&] { return engine->stats().active < active; }));
+    }
+    EXPECT_EQ(engine->stats().accepted, clients.size());
+    EXPECT_EQ(closed("reason"), Strings(clients.size(), "finished")) << "nobody was turned away";
+  });
+}
+
 std::chrono::nanoseconds cpu_time() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

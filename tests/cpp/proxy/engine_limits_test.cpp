@@ -240,7 +240,7 @@ TEST_F(NamesTest, AnOldAnswerServesWhileTheNewOneIsLong) {  // RFC 8767
   Peer third = ask();
   Peer to_third = server.accept();
   EXPECT_EQ(asked.size(), 2u) << "the look-up still runs";
-  asked[1](error_code(error::host_not_found));
+  asked[1](error_code(error::host_not_found_try_again));
   EXPECT_EQ(engine->stats().stale_answers, 2u);
   EXPECT_EQ(engine->stats().resolve_failures, 1u);
 }

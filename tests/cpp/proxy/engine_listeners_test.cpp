@@ -301,6 +301,31 @@ TEST_F(UdpTest, LimitsHoldHereToo) {
   EXPECT_EQ(engine->stats().listener_limit_refused, 1u);
 }
 
+/// Anybody can send them in anybody's name.
+TEST_F(UdpTest, RefusedDatagramsAreCountedByTheirReasonAndFillNoLog) {
+  Strings lines;
+  auto with = options();
+  with.access_log = [&](std::string line) { lines.push_back(std::move(line)); };
+  config_.routes[0].source.prefixes = {*parse_cidr("10.0.0.0/8")};
+  start(config_, with);
+  std::vector<udp::socket> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(client_socket());
+    clients.back().send_to(boost::asio::buffer(std::string("x")), proxy());
+  }
+  ASSERT_TRUE(run_until([&] { return engine->stats().udp_dropped == 5; }));
+  EXPECT_EQ(closed_for("source_not_allowed"), 5u);
+  EXPECT_EQ(engine->stats().decisions.at("source_not_allowed"), 5u);
+  config_.routes.clear();
+  engine->replace(RouteTable::build(config_).value());
+  clients[0].send_to(boost::asio::buffer(std::string("x")), proxy());
+  ASSERT_TRUE(run_until([&] { return closed_for("not_tls") == 1; }));
+  EXPECT_EQ(engine->stats().active, 0u);
+  EXPECT_TRUE(lines.empty());
+  EXPECT_EQ(std::ranges::count_if(records, [](const LogRecord& r) { return r.message == "datagram refused"; }), 1)
+      << "in this second";
+}
+
 TEST_F(UdpTest, FlowsLeaveHalfOfTheRoomToConnections) {
   auto with = options();
   with.max_connections = 4;
@@ -435,6 +460,137 @@ TEST_F(ReloadTest, ANameThatMovedToAnotherBackendIsARouteThatWasRemoved) {
   engine->replace(RouteTable::build(moved).value());
   clock.advance(10s);
   EXPECT_TRUE(old.first.end());
+}
+
+/// A tunnel that asked for a.test, after a reload and removed_route_timeout.
+class AskedAnewTest : public ReloadTest {
+ protected:
+  AskedAnewTest() {
+    now_ = test::config_for({{"a.test", {server.endpoint()}}, {"b.test", {other_.endpoint()}}});
+    now_.routes[0].names = {"x.a.test", "*.a.test"};
+  }
+  void begin() {
+    auto with = options();
+    with.removed_route_timeout = 10s;
+    start(now_, with);
+    tunnel_.emplace(tunnel("X.a.test", server));
+  }
+  void reload() { engine->replace(RouteTable::build(now_).value()); }
+  void expect_stays() {
+    reload();
+    clock.advance(1h);
+    expect_works(tunnel_->first, tunnel_->second);
+    EXPECT_EQ(engine->stats().routes_removed, 0u);
+  }
+  void expect_ends() {
+    reload();
+    clock.advance(9999ms);
+    expect_works(tunnel_->first, tunnel_->second);
+    clock.advance(1ms);
+    EXPECT_TRUE(tunnel_->first.end());
+    EXPECT_TRUE(tunnel_->second.end());
+    EXPECT_EQ(closed("reason"), Strings{"route_removed"});
+  }
+  Server other_{*this};
+  RouteConfig now_;
+  std::optional<std::pair<Peer, Peer>> tunnel_;
+};
+
+TEST_F(AskedAnewTest, AnotherClaimOfItsBackendIsEnough) {
+  begin();
+  now_.routes[0].names = {"*.a.test"};
+  reload();
+  now_.routes[0].names = {"*.test"};
+  reload();
+  now_.routes[0].names.clear();
+  now_.routes[0].other_sni = true;
+  reload();
+  now_.routes[0].names = {"x.a.test"};
+  expect_stays();
+}
+
+TEST_F(AskedAnewTest, ANarrowerClaimOfAnotherBackendEndsIt) {
+  now_.routes[0].names = {"*.a.test"};
+  begin();
+  now_.routes[1].names.push_back("x.a.test");
+  expect_ends();
+}
+
+TEST_F(AskedAnewTest, ARouteThatIsForOthersNowEndsIt) {
+  now_.routes[0].source.prefixes = {*parse_cidr("127.0.0.0/24")};
+  begin();
+  now_.routes[0].source.prefixes = {*parse_cidr("127.0.1.0/24")};
+  expect_ends();
+}
+
+TEST_F(AskedAnewTest, ANameThatIsNotAllowedAnyMoreEndsIt) {
+  now_.listeners[0].only_names = {"*.a.test", "b.test"};
+  begin();
+  now_.listeners[0].only_names = {"b.test"};
+  expect_ends();
+}
+
+TEST_F(AskedAnewTest, ASourceThatIsNotAllowedAnyMoreEndsIt) {
+  begin();
+  now_.listeners[0].deny = {*parse_cidr("127.0.0.1/32")};
+  reload();
+  now_.listeners[0].deny.clear();
+  now_.listeners[0].allow = {*parse_cidr("127.0.0.2/32")};
+  expect_ends();
+}
+
+TEST_F(AskedAnewTest, ItsListenerMayGo) {
+  begin();
+  now_.listeners[0].address.address = Ipv4(127, 0, 0, 3);
+  expect_stays();
+}
+
+TEST_F(AskedAnewTest, AnotherTargetIsAnotherBackend) {
+  now_.backends[0].target = "hcp-blue/kube-apiserver:6443";
+  begin();
+  now_.backends[0].target = "hcp-blue/kube-apiserver:6444";
+  expect_ends();
+}
+
+TEST_F(AskedAnewTest, AnotherHostIsAnotherBackend) {
+  now_.backends[0].host = "a.svc";
+  now_.backends[0].port = 443;
+  begin();
+  now_.backends[0].port = 444;
+  expect_ends();
+}
+
+TEST_F(AskedAnewTest, EndpointsOfOneTargetComeAndGo) {
+  now_.backends[0].target = "hcp-blue/kube-apiserver:6443";
+  now_.backends[0].host = "kube-apiserver.hcp-blue";
+  now_.backends[0].port = 6443;
+  begin();
+  now_.backends[0].endpoints = {other_.endpoint()};
+  reload();
+  now_.backends[0].endpoints.clear();
+  reload();
+  now_.backends[0].host.clear();
+  now_.backends[0].is_unserved = true;
+  expect_stays();
+}
+
+TEST_F(AskedAnewTest, WhatIsKnownOfItsClientCountsWhenTheTableIsReplaced) {
+  now_.routes[0].source.cluster = "blue";
+  auto with = options();
+  with.removed_route_timeout = 10s;
+  start(now_, with);
+  engine->set_source_clusters({{Ipv4(127, 0, 0, 1), "blue"}});
+  tunnel_.emplace(tunnel("x.a.test", server));
+  engine->set_source_clusters({});
+  clock.advance(1h);
+  expect_works(tunnel_->first, tunnel_->second);
+  reload();
+  clock.advance(9s);
+  engine->set_source_clusters({{Ipv4(127, 0, 0, 1), "blue"}});
+  clock.advance(1h);
+  expect_works(tunnel_->first, tunnel_->second);
+  engine->set_source_clusters({{Ipv4(127, 0, 0, 1), "red"}});
+  expect_ends();
 }
 
 TEST_F(ReloadTest, DrainingTakesNothingNewAndEndsNothing) {

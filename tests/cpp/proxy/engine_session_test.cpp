@@ -227,6 +227,67 @@ TEST_F(SessionTest, AnEndpointThatHangsIsFollowedByTheNext) {
   expect_works(from, to);
 }
 
+TEST_F(SessionTest, AClientThatResetsWhileItsBackendIsDialledIsGoneAtOnce) {
+  SilentServer silent(*this);
+  start({{"a.test", {silent.endpoint()}}});
+  Peer from = client();
+  from.send(hello("a.test"));
+  ASSERT_TRUE(run_until([&] { return engine->stats().decisions.at("exact") == 1; }));
+  run_ready();
+  EXPECT_EQ(engine->stats().active, 1u);
+  from.reset();
+  expect_all_closed();  // without the clock moving
+  EXPECT_EQ(closed("reason"), Strings{"client_reset"});
+  EXPECT_EQ(engine->stats().downstream_resets, 1u);
+  EXPECT_EQ(engine->stats().backends.at("a.test").active, 0u);
+  EXPECT_EQ(engine->stats().endpoint_failures, 0u) << "the endpoint has not failed";
+}
+
+class LookedUpTest : public SessionTest {
+ protected:
+  void start_with_name() {
+    auto with = options();
+    with.resolve = [this](const std::string&, std::uint16_t, Resolved resolved) { answer = std::move(resolved); };
+    RouteConfig config = test::config_for({{"a.test", {}}});
+    config.backends[0].host = "a.svc";
+    config.backends[0].port = 443;
+    start(config, with);
+  }
+  Resolved answer;
+};
+
+TEST_F(LookedUpTest, AClientThatResetsWhileItsBackendIsLookedUpIsGoneAtOnce) {
+  start_with_name();
+  Peer from = client();
+  from.send(hello("a.test"));
+  ASSERT_TRUE(run_until([&] { return static_cast<bool>(answer); }));
+  from.reset();
+  expect_all_closed();
+  EXPECT_EQ(closed("reason"), Strings{"client_reset"});
+  answer(std::vector<Endpoint>{server.endpoint()});
+  run_ready();
+  EXPECT_FALSE(server.has_connection());
+}
+
+TEST_F(LookedUpTest, AClientThatHasSentAllBeforeItsBackendIsThereIsServed) {
+  start_with_name();
+  Peer from = client();
+  const std::string first = hello("a.test");
+  from.send(first + "early");
+  from.finish();
+  ASSERT_TRUE(run_until([&] { return static_cast<bool>(answer); }));
+  run_ready();
+  EXPECT_EQ(engine->stats().active, 1u);
+  answer(std::vector<Endpoint>{server.endpoint()});
+  Peer to = server.accept();
+  EXPECT_EQ(to.receive_all(), first + "early");
+  to.send(std::string("answer"));
+  to.close();
+  EXPECT_EQ(from.receive_all(), "answer");
+  expect_all_closed();
+  EXPECT_EQ(closed("reason"), Strings{"finished"});
+}
+
 TEST_F(SessionTest, NoMoreEndpointsAreTriedThanAllowed) {
   const test::ClosedPort refused(*this);
   auto with = options();

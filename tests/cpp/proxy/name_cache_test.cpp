@@ -63,7 +63,7 @@ TEST_F(NameCacheTest, AnOldAnswerHelpsUntilTheNextTry) {
   clock.advance(5s);
   resolve();
   ASSERT_EQ(asked.size(), 2u);
-  asked[1](error_code(boost::asio::error::host_not_found));
+  asked[1](error_code(boost::asio::error::host_not_found_try_again));
   EXPECT_EQ(good, 2u);
   EXPECT_EQ(cache->stale_answers(), 1u);
   resolve();
@@ -72,6 +72,42 @@ TEST_F(NameCacheTest, AnOldAnswerHelpsUntilTheNextTry) {
   clock.advance(1s);
   resolve();
   EXPECT_EQ(asked.size(), 3u);
+}
+
+/// RFC 8767 section 4: its addresses may be somebody else's by now.
+TEST_F(NameCacheTest, ThatANameStandsForNothingReplacesTheOldAnswer) {
+  const Result<Resolution> nothing[] = {error_code(boost::asio::error::host_not_found),
+                                        error_code(boost::asio::error::no_data), Resolution()};
+  for (const Result<Resolution>& absent : nothing) {
+    good = bad = 0;
+    resolve();
+    asked.back()(Resolution(found, 5s));
+    clock.advance(5s);
+    resolve();
+    asked.back()(absent);
+    EXPECT_EQ(good, 1u);
+    EXPECT_EQ(bad, 1u);
+    resolve();
+    asked.back()(error_code(boost::asio::error::host_not_found_try_again));
+    EXPECT_EQ(bad, 2u) << "nothing is left of it";
+  }
+  EXPECT_EQ(cache->stale_answers(), 0u);
+  EXPECT_EQ(cache->failures(), 6u);
+}
+
+TEST_F(NameCacheTest, AnOldAnswerIsUsedForADayAtMost) {
+  const auto fail = [&] { asked.back()(error_code(boost::asio::error::host_not_found_try_again)); };
+  resolve();
+  asked.back()(Resolution(found, 5s));
+  clock.advance(5s + NameCache::kMostStale - 1ms);
+  resolve();
+  fail();
+  EXPECT_EQ(good, 2u);
+  clock.advance(1ms);
+  resolve();
+  fail();
+  EXPECT_EQ(good, 2u);
+  EXPECT_EQ(bad, 1u) << "also where the next try was not due yet";
 }
 
 TEST_F(NameCacheTest, WhoeverWaitsIsForgottenAtTheEnd) {

@@ -357,6 +357,18 @@ TEST(Decision, AnInfrasServerAddressHasNoPrefixLength) {
   EXPECT_THAT(test::errors(text), ElementsAre("bad-address /spec/infraComponents/proxy/serverIP"));
 }
 
+TEST(Decision, TheWrittenPortOfAProxyServerIsThatOfABackend) {
+  const auto with = [](const std::string& port) {
+    return test::warnings(std::string(test::kOooi) +
+                          "kind: ProxyServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: 192.0.2.4}, " +
+                          port + "backends: [{name: a, hostname: a.example.com, port: 6443, targetService: svc, targetPort: "
+                          "6443, targetNamespace: ns}]}\n");
+  };
+  EXPECT_THAT(with(""), IsEmpty()) << "443 is nobody's word then";
+  EXPECT_THAT(with("port: 6443, "), IsEmpty());
+  EXPECT_THAT(with("port: 443, "), ElementsAre("unused-port /spec/port"));
+}
+
 TEST(Decision, AServersAddressIsAHostOfTheNetworkThatItsLengthMakes) {
   const auto dns = [](const std::string& address) {
     return std::string(test::kOooi) +

@@ -649,6 +649,18 @@ const proxy::RouteConfig& routes(const StackConfig& config) {
   return config.proxies.at(0).table->config();
 }
 
+TEST(StackConfig, ABackendHasItsTargetWhereverThatIsServed) {
+  const std::vector<proxy::Backend> by_name = routes(make({{"single.yaml", kSingleServers}}, {})).backends;
+  EXPECT_EQ(by_name.at(0).target, "ns-x/kube-apiserver:6443");
+  EXPECT_EQ(by_name.at(2).target, "203.0.113.7:6443");
+  Surroundings surroundings;
+  surroundings.endpoints["ns-x/kube-apiserver:6443"] = {};
+  const spec::ValidSet set = spec::check({{"single.yaml", kSingleServers}}).value();
+  const StackConfig unserved = make_stack_config(set, {}, surroundings).value();
+  EXPECT_TRUE(routes(unserved).backends.at(0).is_unserved);
+  EXPECT_EQ(routes(unserved).backends.at(0).target, "ns-x/kube-apiserver:6443");
+}
+
 TEST(StackConfig, TellsAnEngineWhatItsPolicySays) {
   const StackConfig plain = example();
   const proxy::EngineSettings usual;
@@ -756,8 +768,15 @@ TEST(StackConfig, AListenerServesTheNamesThatAreAllowedOnItAlone) {
   EXPECT_EQ(explained[0].rule, "exact");
   EXPECT_EQ(explained[1].rule, "name_not_allowed");
 
-  const StackConfig none = config_for("  - {port: 444, names: [a.example]}\n");
-  EXPECT_EQ(place(only(none.warnings, "no-such-listener")), "set.yaml:36 /spec/allowedNames/0");
+  const auto refused = make_stack_config(
+      spec::check(with_proxy_policy("  allowedNames:\n  - {port: 444, names: [a.example]}\n")).value(), {}, {});
+  ASSERT_TRUE(refused.has_error()) << "it would restrict nobody";
+  EXPECT_EQ(place(only(refused.error(), "no-such-listener")), "set.yaml:36 /spec/allowedNames/0");
+  const StackConfig later =
+      make_stack_config(spec::check(with_proxy_policy("  allowedNames:\n  - {port: 80, names: [a.example]}\n")).value(),
+                        {}, {})
+          .value();
+  EXPECT_EQ(only(later.warnings, "no-such-listener").severity, Severity::warning) << "applications may come";
 }
 
 TEST(StackConfig, ASideServesTheNamesThatAreAllowedOnIt) {
@@ -788,8 +807,11 @@ TEST(StackConfig, ASideServesTheNamesThatAreAllowedOnIt) {
   EXPECT_EQ(place(only(refused.error(), "no-such-listener")), "set.yaml:36 /spec/allowedNames/0/side");
   everywhere.pod_addresses = {Ipv4(172, 16, 0, 9)};
   EXPECT_TRUE(make_stack_config(set, {}, everywhere).has_value());
-  const StackConfig wrong = build("  - {port: 444, side: pod, names: [a.example]}\n", {Ipv4(172, 16, 0, 9)});
-  EXPECT_EQ(place(only(wrong.warnings, "no-such-listener")), "set.yaml:36 /spec/allowedNames/0");
+  const auto wrong = make_stack_config(
+      spec::check(with_proxy_policy("  allowedNames:\n  - {port: 444, side: pod, names: [a.example]}\n")).value(), {},
+      {{Ipv4(172, 16, 0, 9)}, {}});
+  ASSERT_TRUE(wrong.has_error());
+  EXPECT_EQ(place(only(wrong.error(), "no-such-listener")), "set.yaml:36 /spec/allowedNames/0");
 }
 
 TEST(StackConfig, AListOfNamesForAnAddressThatIsNotThereIsRefused) {
