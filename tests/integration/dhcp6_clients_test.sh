@@ -232,7 +232,7 @@ check_duplicates() {
 
 [ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
 for program in ip unshare dhclient dhcpcd perfdhcp rdisc6 "$networkd"; do
-  command -v "$program" >/dev/null || skip "needs $program"
+  command -v "$program" >/dev/null || { echo "FAILED: needs $program"; exit 1; }
 done
 trap clean_up EXIT
 trap 'exit 1' INT TERM

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Stock DHCP clients against the server, in network namespaces that this run makes and removes.
 #   dhcp_clients_test.sh PATH-OF-dhcp_test_server
-# Exit status: 0 good, 1 failed, 77 skipped: not root, or a program is missing.
+# Exit status: 0 good, 1 failed, 77 skipped: not root.
 set -u
 
 server_program=$1
@@ -171,7 +171,7 @@ check_duplicates() {
 
 [ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
 for program in ip setpriv unshare busybox udhcpc dhclient dhcpcd; do
-  command -v "$program" >/dev/null || skip "needs $program"
+  command -v "$program" >/dev/null || { echo "FAILED: needs $program"; exit 1; }
 done
 trap clean_up EXIT
 trap 'exit 1' INT TERM

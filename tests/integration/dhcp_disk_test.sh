@@ -3,7 +3,7 @@
 # Leases on a disk that is full: a small tmpfs, filled while `hcpnet up` runs on it, with stock clients in network
 # namespaces that this run makes and removes.
 #   dhcp_disk_test.sh HCPNET_COMMAND
-# Exit status: 0 good, 1 failed, 77 skipped: not root, or a program is missing.
+# Exit status: 0 good, 1 failed, 77 skipped: not root.
 set -u
 
 command_program=$1
@@ -87,7 +87,7 @@ leases() {
 
 [ "$(id -u)" = 0 ] || skip "needs root for network namespaces and a disk"
 for program in ip udhcpc curl mountpoint; do
-  command -v "$program" >/dev/null || skip "needs $program"
+  command -v "$program" >/dev/null || { echo "FAILED: needs $program"; exit 1; }
 done
 trap clean_up EXIT
 trap 'exit 1' INT TERM

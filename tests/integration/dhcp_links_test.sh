@@ -4,7 +4,7 @@
 #   dhcp_links_test.sh HCPNET_COMMAND DHCP_LOAD links   two interfaces; many clients at once, relayed and on the link;
 #                                                       systemd-networkd; and a client that moves with its lease
 #   dhcp_links_test.sh HCPNET_COMMAND DHCP_LOAD vlan    an interface and a VLAN on top of it: who is on which
-# Exit status: 0 good, 1 failed, 77 skipped: not root, a program is missing, or the kernel has no VLAN devices.
+# Exit status: 0 good, 1 failed, 77 skipped: not root, or the kernel has no VLAN devices.
 set -u
 
 command_program=$1
@@ -179,7 +179,7 @@ test_migration() {
   client_pid=$!
   wait_for_line "$state/result" .
   expect "before the move" "bound 10.9.1.1" "$(cat "$state/result" 2>/dev/null)"
-  move_to node br
+  move_to node lan
   rm -f "$state/result"
   kill -USR1 "$client_pid"   # renew
   wait_for_line "$state/result" .
@@ -194,7 +194,7 @@ test_migration() {
 
 [ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
 for program in ip udhcpc perfdhcp unshare "$networkd"; do
-  command -v "$program" >/dev/null || skip "needs $program"
+  command -v "$program" >/dev/null || { echo "FAILED: needs $program"; exit 1; }
 done
 trap clean_up EXIT
 trap 'exit 1' INT TERM
@@ -252,10 +252,10 @@ make_client perf 02:00:00:00:0a:04
 make_client networkd 02:00:00:00:0a:05
 ip -n "$run-perf" address add 10.9.0.20/16 dev eth0
 make_namespace node
-ip -n "$run-node" link add br type bridge
-ip -n "$run-node" link set br up
+ip -n "$run-node" link add lan type bridge
+ip -n "$run-node" link set lan up
 ip -n "$run-node" link add uplink type veth peer name to-node netns "$run-server"
-ip -n "$run-node" link set uplink master br up
+ip -n "$run-node" link set uplink master lan up
 ip -n "$run-server" link set to-node master net1 up
 
 start_server

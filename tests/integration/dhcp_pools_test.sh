@@ -3,7 +3,7 @@
 # Pools, exclusions, client classes and a shared network of `hcpnet up`, with stock clients in network namespaces that
 # this run makes and removes.
 #   dhcp_pools_test.sh HCPNET_COMMAND
-# Exit status: 0 good, 1 failed, 77 skipped: not root, or a program is missing.
+# Exit status: 0 good, 1 failed, 77 skipped: not root.
 set -u
 
 command_program=$1
@@ -124,7 +124,7 @@ utilization() { # POOL
 
 [ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
 for program in ip udhcpc; do
-  command -v "$program" >/dev/null || skip "needs $program"
+  command -v "$program" >/dev/null || { echo "FAILED: needs $program"; exit 1; }
 done
 trap clean_up EXIT
 trap 'exit 1' INT TERM

@@ -3,7 +3,7 @@
 # Addresses that somebody uses already, met by the probe of `hcpnet up`: by ARP on its link, and by ICMP echo behind
 # dnsmasq as a relay. Stock clients, in network namespaces that this run makes and removes.
 #   dhcp_probe_test.sh HCPNET_COMMAND
-# Exit status: 0 good, 1 failed, 77 skipped: not root, or a program is missing.
+# Exit status: 0 good, 1 failed, 77 skipped: not root.
 set -u
 
 command_program=$1
@@ -126,7 +126,7 @@ declined() {
 
 [ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
 for program in ip udhcpc dnsmasq curl setpriv; do
-  command -v "$program" >/dev/null || skip "needs $program"
+  command -v "$program" >/dev/null || { echo "FAILED: needs $program"; exit 1; }
 done
 trap clean_up EXIT
 trap 'exit 1' INT TERM
