@@ -34,8 +34,9 @@ struct JudgedReply {
 [[nodiscard]] JudgedReply judge_reply(ByteView bytes, const UpstreamQuestion& asked);
 
 /// Takes out what the question did not ask for: answers of another type, or not about its name or what that is an alias
-/// of, records of authority over other names, other classes, and everything additional (RFC 2181 section 5.4.1). False
-/// where this leaves nothing of the answer, nor a SOA to say that there is none: it was to another question.
+/// of, records of authority over other names, other classes, and everything additional (RFC 2181 section 5.4.1); and
+/// every alias of a name but the first. False where this leaves nothing of the answer, nor a SOA to say that there is
+/// none: it was to another question; also where the reply has data of the very name that it says not to exist.
 /// Precondition: accepted by judge_reply(), with a question, of class IN.
 [[nodiscard]] bool keep_what_was_asked(Message& reply);
 /// Neither an answer nor its absence: it names other servers to ask, which a resolver would have done itself (RFC 2308
