@@ -48,25 +48,6 @@ std::uint32_t seconds_since_1970(const Clock& clock) {
   return static_cast<std::uint32_t>(since.count());
 }
 
-/// The zone of the same view and apex; null when there is none.
-std::shared_ptr<const Zone> find_zone(const Snapshot* in, const std::string& view, const Name& apex) {
-  if (in == nullptr) return nullptr;
-  for (const View& known : in->config.views) {
-    if (known.name != view) continue;
-    for (const auto& zone : known.zones)
-      if (zone->apex() == apex) return zone;
-  }
-  return nullptr;
-}
-
-/// Gives what has changed since `before` a later serial, and zones to be transferred what their secondaries insist on.
-void set_serials(Config& config, const Snapshot* before, std::uint32_t now) {
-  if (!config.transfer.is_enabled()) return;
-  for (View& view : config.views)
-    for (auto& zone : view.zones)
-      zone = with_current_serial(with_name_server(zone), find_zone(before, view.name, zone->apex()), now);
-}
-
 /// Building large zones takes several times their memory, in small pieces that the C library keeps for later.
 void give_back_memory(const Config& config) noexcept {
   constexpr std::size_t kLargeBytes = std::size_t{1} << 20;
@@ -189,7 +170,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
 };
 
 void Server::Impl::start(Config config) {
-  set_serials(config, nullptr, seconds_since_1970(*options.clock));
+  set_serials(config, {}, seconds_since_1970(*options.clock));
   auto next = make_snapshot(std::move(config));
   try {
     make_workers();
@@ -289,7 +270,8 @@ void Server::Impl::refuse_own_upstreams(const Forwarding& wanted) const {
 }
 
 std::shared_ptr<const Snapshot> Server::Impl::prepare(Config config) const {
-  set_serials(config, snapshot.get(), seconds_since_1970(*options.clock));
+  if (config.transfer.is_enabled())
+    set_serials(config, ZoneIndex(snapshot->config), seconds_since_1970(*options.clock));
   auto next = make_snapshot(std::move(config));
   refuse_own_upstreams(next->config.forwarding);
   return next;
@@ -493,12 +475,14 @@ std::optional<IpAddress> Server::Impl::own_address_for(const Endpoint& secondary
 
 /// Each secondary hears of the zones of its own view: those are what it would transfer.
 void Server::Impl::notify_of_changes(const Snapshot* before) {
+  if (snapshot->config.transfer.notify.empty()) return;
+  const ZoneIndex known = before != nullptr ? ZoneIndex(before->config) : ZoneIndex();
   for (const Endpoint& secondary : snapshot->config.transfer.notify) {
     const auto position = snapshot->views.find(secondary.address);
     if (!position) continue;
     const View& view = snapshot->config.views[*position];
     for (const auto& zone : view.zones)
-      if (zone->is_available() && find_zone(before, view.name, zone->apex()) != zone)
+      if (zone->is_available() && known.find(view.name, zone->apex()) != zone)
         notifier->notify(secondary, own_address_for(secondary), *zone);
   }
 }
@@ -741,6 +725,10 @@ std::vector<ListeningSocket> Server::sockets() const {
 
 ServerStats Server::stats() const {
   return impl_->stats();
+}
+
+std::shared_ptr<const Snapshot> Server::snapshot() const {
+  return impl_->snapshot;
 }
 
 const Config& Server::config() const {

@@ -7,6 +7,8 @@
 
 #include "dns/random_source.hpp"
 #include "dns/siphash.hpp"
+#include "dns/snapshot.hpp"
+#include "dns/transfer.hpp"
 #include "stack/derive.hpp"
 
 namespace hcpnet {
@@ -63,6 +65,13 @@ std::vector<std::string> paths_of(const std::vector<RecordStamp>& records) {
 
 bool serves_anything(const StackConfig& config) {
   return !config.dhcp.subnets.empty() || !config.dns.empty() || !config.proxies.empty();
+}
+
+/// Zones that are served as they are stay the very same objects.
+void share_unchanged_zones(StackConfig& config, const LoadRequest& request) {
+  for (DnsServerConfig& server : config.dns)
+    if (const auto served = request.dns_served.find(server.owner); served != request.dns_served.end())
+      dns::share_unchanged(server.config, dns::ZoneIndex(served->second->config));
 }
 
 Diagnostic nothing_to_serve(const ServedParts& serve) {
@@ -146,6 +155,7 @@ LoadOutcome load_set(const LoadRequest& request) {
     problems.add(nothing_to_serve(request.serve));
     return {problems, std::move(record_files)};
   }
+  share_unchanged_zones(*config, request);
   loaded->checked = std::move(*checked);
   loaded->config = std::move(*config);
   return {loaded, std::move(record_files)};

@@ -61,14 +61,16 @@ LoadOutcome try_load(const LoadRequest& request) try { return load_set(request);
 }  // namespace
 
 LoadRequest Stack::Impl::load_request() const {
-  return {options.files,
-          options.observed,
-          options.endpoints,
-          options.texts,
-          options.serve,
-          surroundings_,
-          served_ ? served_->files : nullptr,
-          nullptr};
+  LoadRequest request{options.files,
+                      options.observed,
+                      options.endpoints,
+                      options.texts,
+                      options.serve,
+                      surroundings_,
+                      served_ ? served_->files : nullptr,
+                      nullptr};
+  for (const NamedDns& d : dns) request.dns_served.emplace(d.owner, d.server->snapshot());
+  return request;
 }
 
 /// While the caller waits. What is being loaded meanwhile may be older: it is loaded again.

@@ -138,6 +138,8 @@ class Server {
   [[nodiscard]] ServerStats stats() const;
   /// Precondition: started.
   [[nodiscard]] const Config& config() const;
+  /// What is served now, for any thread to read. Precondition: started.
+  [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const;
 
  private:
   struct Impl;
