@@ -396,6 +396,13 @@ TEST(DnsPolicy, SaysThatRecordsOfOneOwnerAndTypeHaveOneTtl) {
   EXPECT_THAT(found("  recordTTLSeconds: 60\n" + lists), ElementsAre("ttl-differs /spec/records/1/ttlSeconds"));
 }
 
+TEST(DnsPolicy, AListOfClientsThatHasLostItsLastOneLetsNobodyIn) {
+  EXPECT_THAT(errors_of("DNSPolicy", "  access: [{view: vlan, allowedClients: [], forwardedClients: []}]\n"),
+              ElementsAre("too-few-items /spec/access/0/allowedClients", "too-few-items /spec/access/0/forwardedClients"));
+  EXPECT_THAT(errors_of("DNSPolicy", "  access: [{view: vlan}]\n  transfer: {allowedClients: []}\n"), IsEmpty())
+      << "a list that is not there, and one that means nobody";
+}
+
 TEST(DnsPolicy, TakesNoIpv4AddressInTheFormOfAnIpv6One) {
   const auto found = [](const std::string& more) { return errors_of("DNSPolicy", "  " + more + "\n"); };
   EXPECT_THAT(found("views: [{name: a, clientPrefixes: ['::ffff:10.0.0.0/104']}]"),
