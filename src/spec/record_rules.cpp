@@ -69,6 +69,9 @@ void check_records(Subject& subject, const std::string& list, const std::vector<
     const auto owner = dns::parse_name(records[i].name);
     if (!owner || !subject.is_good(pointer + "/name") || !subject.is_good(pointer + "/type")) continue;
     const dns::Type type = dns::parse_type(records[i].type).value();
+    if (type == dns::Type::ns && owner->is_wildcard())
+      subject.error(code::bad_combination, pointer + "/name",
+                    "a wildcard has no name servers: what they would mean is undefined (RFC 4592 section 4.2)");
     const bool is_alias = type == dns::Type::cname;
     if (is_alias && records[i].data.size() > 1)
       subject.error(code::too_many_items, pointer + "/data", "an alias has one target");

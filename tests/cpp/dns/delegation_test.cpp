@@ -24,8 +24,7 @@ ns.sub A 192.0.2.50
 hidden.sub TXT "occluded"
 deep.sub NS elsewhere.example.
 secure NS ns1
-secure DS 1 5 1 ab cd
-*.wild NS ns1
+secure DS 1 5 9 ab cd
 cname CNAME host.sub
 under.ent NS ns1
 )";
@@ -43,7 +42,14 @@ class Delegated : public testing::Test {
     std::ranges::sort(text);
     return text;
   }
-  std::shared_ptr<const Zone> zone = make_zone(parse_zone_file("zone", kZone).value());
+  /// With name servers at a wildcard too, which no file may have.
+  static std::shared_ptr<const Zone> make_delegating_zone() {
+    ZoneRecords records = parse_zone_file("zone", kZone).value();
+    const std::string server(as_text(test::name("ns1.blue.example").wire()));
+    records.rrsets.push_back({test::name("*.wild.blue.example"), Type::ns, 60, {server}});
+    return make_zone(std::move(records));
+  }
+  std::shared_ptr<const Zone> zone = make_delegating_zone();
   ViewSet views = ViewSet::make({test::view_of({zone})}).value();
 };
 
@@ -69,7 +75,7 @@ TEST_F(Delegated, NamesAtAndBelowACutAreReferred) {
 TEST_F(Delegated, DsAtTheCutIsOfThisSide) {
   const Message there = ask("secure.blue.example", Type::ds);
   EXPECT_NE(there.flags & flag::kAuthoritative, 0);
-  EXPECT_EQ(lines(there.answers), std::vector<std::string>{"secure.blue.example. DS 1 5 1 abcd"});
+  EXPECT_EQ(lines(there.answers), std::vector<std::string>{"secure.blue.example. DS 1 5 9 abcd"});
   const Message absent = ask("sub.blue.example", Type::ds);
   EXPECT_NE(absent.flags & flag::kAuthoritative, 0);
   EXPECT_EQ(absent.rcode(), Rcode::noerror);
@@ -84,7 +90,7 @@ TEST_F(Delegated, DsAtAnApexIsOfTheParentThatIsHereToo) {  // RFC 4035 section 3
                                  child("x.sub.blue.example"), child("plain.blue.example")})};
   views = ViewSet::make(config.views).value();
   EXPECT_EQ(lines(ask("Secure.blue.example", Type::ds).answers),
-            std::vector<std::string>{"Secure.blue.example. DS 1 5 1 abcd"});
+            std::vector<std::string>{"Secure.blue.example. DS 1 5 9 abcd"});
   const auto owner_of_soa = [&](std::string_view name, Type type) {
     const Message reply = ask(name, type);
     EXPECT_EQ(reply.rcode(), Rcode::noerror) << name;
