@@ -18,9 +18,21 @@ bool is_publishable(dns::Type type) noexcept {
   return type != dns::Type::soa && type != dns::Type::dname && dns::is_data_type(type);
 }
 
+void check_name(Subject& subject, const std::string& pointer, const std::string& text) {
+  if (!subject.is_good(pointer)) return;
+  const auto name = dns::parse_name(text);
+  if (!name) return subject.error(code::bad_name, pointer, "this is no domain name");
+  if (name->is_root() || (name->is_wildcard() && name->label_count() == 1))
+    return subject.error(code::bad_name, pointer,
+                         "nobody owns the root: it would be a zone of ours, and no name be forwarded any more");
+  if (name->label_count() == 1 && !text.ends_with('.'))
+    subject.warning(code::bad_name, pointer,
+                    "names are complete here: this is " + name->to_string() +
+                        ", a name of one label; a dot at its end says that it is meant");
+}
+
 void check_record(Subject& subject, const std::string& pointer, const DNSPolicy::Record& record) {
-  if (subject.is_good(pointer + "/name") && !dns::parse_name(record.name))
-    subject.error(code::bad_name, pointer + "/name", "this is no domain name");
+  check_name(subject, pointer + "/name", record.name);
   if (!subject.is_good(pointer + "/type")) return;
   const auto type = dns::parse_type(record.type);
   if (!type || !is_publishable(*type))

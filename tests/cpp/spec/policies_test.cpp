@@ -396,6 +396,27 @@ TEST(DnsPolicy, SaysThatRecordsOfOneOwnerAndTypeHaveOneTtl) {
   EXPECT_THAT(found("  recordTTLSeconds: 60\n" + lists), ElementsAre("ttl-differs /spec/records/1/ttlSeconds"));
 }
 
+TEST(DnsPolicy, NoRecordTakesTheRoot) {
+  const std::string records =
+      "  records: [{name: ., type: A, data: [192.0.2.1]}, {name: '*.', type: A, data: [192.0.2.1]}, {name: foo, type: "
+      "A, data: [192.0.2.1]}, {name: lan., type: A, data: [192.0.2.1]}]\n";
+  EXPECT_THAT(errors_of("DNSPolicy", records),
+              ElementsAre("bad-name /spec/records/0/name", "bad-name /spec/records/1/name"));
+  EXPECT_THAT(test::warnings(test::infra_text() + policy("DNSPolicy", "p", "{kind: Infra, name: yard}",
+                                                         "  records: [{name: foo, type: A, data: [192.0.2.1]}, {name: "
+                                                         "lan., type: A, data: [192.0.2.1]}]\n")),
+              ElementsAre("bad-name /spec/records/0/name"));
+}
+
+TEST(DnsPolicy, NotifiesNobodyOfItsOwnChanges) {
+  EXPECT_THAT(test::errors(std::string(test::kOooi) +
+                           "kind: DNSServer\nmetadata: {name: a, namespace: hcp}\nspec: {networkConfig: {serverIP: "
+                           "192.0.2.3, proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com}\n---\n" +
+                           policy("DNSPolicy", "p", "{kind: DNSServer, name: a}",
+                                  "  transfer: {notify: [192.0.2.9, 192.0.2.3, \"192.0.2.3:54\"]}\n")),
+              ElementsAre("forward-loop /spec/transfer/notify/1"));
+}
+
 TEST(DnsPolicy, HasNoRecordsThatOtherServersRefuse) {
   EXPECT_THAT(errors_of("DNSPolicy",
                         "  records: [{name: '*.w.example', type: NS, data: [ns.example.]}, {name: a.example, type: "

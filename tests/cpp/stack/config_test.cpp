@@ -551,6 +551,24 @@ TEST(StackConfig, WarnsOfAZoneOfForwardingThatIsOurOwn) {
                    "registry.example.org. is a zone of our own"}));
 }
 
+TEST(StackConfig, WarnsOfAZoneThatTakesTheNamesOfEverybody) {
+  EXPECT_EQ(messages(make(with_dns_policy("  leaseDomain: in-addr.arpa\n"), {}).warnings, "zone-not-forwarded"),
+            Texts{"hcp/vlan7: no name below in-addr.arpa. is forwarded in view vlan: that is a zone of our own"});
+  EXPECT_EQ(messages(make(with_dns_policy("  leaseDomain: vms.example.com\n"), {}).warnings, "zone-not-forwarded"),
+            Texts{});
+}
+
+TEST(StackConfig, WarnsOfClientsThatNoViewHas) {
+  const auto warnings = [](const std::string& access) {
+    return messages(make(with_dns_policy("  access: [" + access + "]\n"), {}).warnings, "no-client-of-view");
+  };
+  const Texts nobody{"hcp/vlan7: no client of the view vlan is in any of these networks"};
+  EXPECT_EQ(warnings("{view: vlan, allowedClients: [10.0.0.0/8, '2001:db8::/32']}"), nobody);
+  EXPECT_EQ(warnings("{view: vlan, forwardedClients: [10.0.0.0/8]}"), nobody);
+  EXPECT_EQ(warnings("{view: vlan, allowedClients: [192.0.0.0/16, 10.0.0.0/8]}"), Texts{});
+  EXPECT_EQ(warnings("{view: pod, allowedClients: [10.0.0.0/8]}"), Texts{});
+}
+
 TEST(StackConfig, RefusesAPodAddressInTheFormOfAnIpv6One) {
   const auto config =
       make_stack_config(spec::check(test::example_set()).value(), {}, {{*parse_ip_address("::ffff:192.0.2.3")}, {}});
