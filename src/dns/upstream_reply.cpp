@@ -102,6 +102,33 @@ bool denies_what_it_says(const Message& reply) {
          });
 }
 
+/// Whether a reply says what stands at a name, or that nothing does. One that is cut may.
+bool says_what_stands_at(const Message& reply, const Name& name) {
+  if (reply.rcode() != Rcode::noerror || (reply.flags & flag::kTruncated) != 0) return true;
+  const auto denies_it = [&](const Record& record) {
+    return record.type == Type::soa && name.is_below_or_equal(record.owner);
+  };
+  return std::ranges::find(reply.answers, name, &Record::owner) != reply.answers.end() ||
+         std::ranges::any_of(reply.authority, denies_it);
+}
+
+/// Whether other upstreams have to say what stands at `target` than those who told of it, the ones of `told_by`; null:
+/// the ones for everything.
+bool is_for_others(const Message& reply, const Name& target, const ZoneForwarding* told_by, const Forwarding& to) {
+  if (to.zones.empty()) return false;
+  const FoldedName name(target);
+  const ZoneForwarding* const theirs = to.zone_of(name);
+  if (theirs == told_by) return false;
+  const auto upstreams_of = [&](const ZoneForwarding* zone) -> const std::vector<Endpoint>& {
+    return zone != nullptr ? zone->upstreams : to.upstreams;
+  };
+  const bool may_be_same = !to.resolv_conf || (theirs != nullptr && told_by != nullptr);
+  if (may_be_same && upstreams_of(theirs) == upstreams_of(told_by)) return false;
+  if (theirs != nullptr) return true;
+  // A server that knows nothing but its zone ends there.
+  return to.is_responsible_for(name) && !says_what_stands_at(reply, target);
+}
+
 /// Cheap, since most replies have none.
 bool has_alias(ByteView reply) noexcept {
   ByteReader reader(reply);
@@ -155,24 +182,27 @@ bool keep_what_was_asked(Message& reply) {
          std::ranges::find(reply.authority, Type::soa, &Record::type) != reply.authority.end();
 }
 
-std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const ViewZones& zones) {
+std::optional<BegunReply> up_to_others_name(ByteView reply, const ViewZones& zones, const Forwarding& forwarding) {
   if (!has_alias(reply)) return std::nullopt;
   auto message = parse_message(reply);
   if (!message || message->questions.size() != 1) return std::nullopt;
-  if (asks_for_aliases(message->questions.front().type)) return std::nullopt;
+  const Question question = message->questions.front();
+  if (asks_for_aliases(question.type)) return std::nullopt;
+  const ZoneForwarding* const told_by = forwarding.zone_of(FoldedName(question.name));
   std::vector<Record> chain;
-  for (Name name = message->questions.front().name; chain.size() < kMaxAliases;) {
+  for (Name name = question.name; chain.size() < kMaxAliases;) {
     const Record* const alias = find_alias(*message, name);
     if (alias == nullptr) return std::nullopt;
     auto target = make_name(alias->rdata);
     if (!target) return std::nullopt;
     chain.push_back(*alias);
-    if (zones.find(*target) != nullptr) {
-      message->flags = static_cast<std::uint16_t>(message->flags & ~flag::kRcode);  // ours decides
+    const bool is_ours = zones.find(*target) != nullptr;
+    if (is_ours || is_for_others(*message, *target, told_by, forwarding)) {
+      message->flags = static_cast<std::uint16_t>(message->flags & ~flag::kRcode);  // theirs decides
       message->answers = std::move(chain);
       message->authority.clear();
       message->additional.clear();
-      return encode_message(*message).value();
+      return BegunReply{encode_message(*message).value(), is_ours};
     }
     name = *std::move(target);
   }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <hcpnet/bytes.hpp>
+#include <hcpnet/dns/config.hpp>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/view.hpp>
 #include <optional>
@@ -43,9 +44,16 @@ struct JudgedReply {
 /// section 2.2).
 [[nodiscard]] bool is_referral(const Message& reply) noexcept;
 
-/// What a reply says up to the alias that leads to a name of `zones`, which is then its last answer; nullopt where none
-/// does, or the alias itself is asked for (RFC 1034 section 3.6.2). From there on the zones answer: whoever answers for
-/// a foreign name has no say in ours.
-[[nodiscard]] std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const ViewZones& zones);
+/// A reply up to an alias that leads to a name of which others have to say the rest. That alias is its last answer.
+struct BegunReply {
+  std::vector<std::uint8_t> bytes;
+  bool is_ours = false;  ///< the zones say the rest, and else the upstreams for the name
+};
+/// nullopt where a reply is whole, or the alias itself is asked for (RFC 1034 section 3.6.2). Whoever answers for a
+/// foreign name has no say in those of `zones`, nor in those of a zone of `forwarding` that has other upstreams; and
+/// where the upstreams of a zone tell an alias out of it and nothing of its target, those for everything are to be
+/// asked. Precondition: one alias at most for each name (keep_what_was_asked).
+[[nodiscard]] std::optional<BegunReply> up_to_others_name(ByteView reply, const ViewZones& zones,
+                                                          const Forwarding& forwarding);
 
 }  // namespace hcpnet::dns

@@ -84,7 +84,9 @@ TEST_F(Delegated, DsAtTheCutIsOfThisSide) {
 }
 
 TEST_F(Delegated, DsAtAnApexIsOfTheParentThatIsHereToo) {  // RFC 4035 section 3.1.4.1
-  const auto child = [](std::string_view apex) { return std::make_shared<const Zone>(test::name(apex), std::vector<RRset>{}); };
+  const auto child = [](std::string_view apex) {
+    return std::make_shared<const Zone>(test::name(apex), std::vector<RRset>{});
+  };
   Config config;
   config.views = {test::view_of({zone, child("secure.blue.example"), child("sub.blue.example"),
                                  child("x.sub.blue.example"), child("plain.blue.example")})};
