@@ -189,12 +189,4 @@ void set_serials(Config& config, const ZoneIndex& before, std::uint32_t now) {
       zone = with_current_serial(with_name_server(zone), before.find(view.name, zone->apex()), now);
 }
 
-void share_unchanged(Config& config, const ZoneIndex& before) {
-  if (!config.transfer.is_enabled()) return;
-  for (View& view : config.views)
-    for (auto& zone : view.zones)
-      if (auto known = before.find(view.name, zone->apex()); known && is_unchanged(*with_name_server(zone), *known))
-        zone = std::move(known);
-}
-
 }  // namespace hcpnet::dns

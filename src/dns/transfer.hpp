@@ -91,10 +91,7 @@ class ZoneIndex {
   std::map<std::string, std::unordered_map<Name, std::shared_ptr<const Zone>>> views_;
 };
 /// Gives what has changed since `before` a later serial, and zones to be transferred what their secondaries insist on.
-/// Nothing where no zone is to be transferred.
+/// Nothing where no zone is to be transferred. Where it has been done before, on any thread, it is only a look.
 void set_serials(Config& config, const ZoneIndex& before, std::uint32_t now);
-/// Takes the zones of `before` for those that are the same, and leaves the others alone. The larger part of what
-/// set_serials() does, which needs no more for these than a look: for a thread that serves nobody. Any thread.
-void share_unchanged(Config& config, const ZoneIndex& before);
 
 }  // namespace hcpnet::dns

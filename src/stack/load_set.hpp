@@ -41,8 +41,9 @@ struct LoadRequest {
   std::shared_ptr<const SourceFiles> read_once;  ///< has what can be read once only (is_read_once()); null at the start
   std::shared_ptr<const LoadedSet> served;       ///< texts equal to its own are not looked into; null: always
   /// What each DNS server answers from, by owner: with many zones to be transferred it takes seconds to see which are
-  /// the same.
+  /// the same, and to give the others their serials.
   std::map<std::string, std::shared_ptr<const dns::Snapshot>> dns_served{};
+  std::uint32_t now = 0;  ///< seconds since 1970
 };
 
 struct LoadOutcome {

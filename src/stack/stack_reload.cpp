@@ -6,6 +6,7 @@
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
+#include <chrono>
 #include <utility>
 
 #include "runtime/error_text.hpp"
@@ -70,6 +71,8 @@ LoadRequest Stack::Impl::load_request() const {
                       served_ ? served_->files : nullptr,
                       nullptr};
   for (const NamedDns& d : dns) request.dns_served.emplace(d.owner, d.server->snapshot());
+  request.now = static_cast<std::uint32_t>(
+      std::chrono::duration_cast<std::chrono::seconds>(options.clock->system_now().time_since_epoch()).count());
   return request;
 }
 
