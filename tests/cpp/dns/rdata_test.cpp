@@ -203,7 +203,8 @@ TEST(RdataText, GenericDataOfATypeThatHasANameHasItsFields) {
   for (const auto& [type, data] : wrong)
     EXPECT_EQ(parse_rdata(parse_type(type).value(), std::string("\\# ") + data).error(), Errc::bad_rdata)
         << type << ' ' << data;
-  const std::pair<const char*, const char*> good[] = {{"APL", "0"}, {"NSEC", "4 00000140"}, {"CSYNC", "6 000000010000"}};
+  const std::pair<const char*, const char*> good[] = {
+      {"APL", "0"}, {"NSEC", "4 00000140"}, {"CSYNC", "6 000000010000"}};
   for (const auto& [type, data] : good)
     EXPECT_TRUE(parse_rdata(parse_type(type).value(), std::string("\\# ") + data)) << type << ' ' << data;
 }

@@ -427,7 +427,8 @@ TEST(DnsPolicy, HasNoRecordsThatOtherServersRefuse) {
 
 TEST(DnsPolicy, AListOfClientsThatHasLostItsLastOneLetsNobodyIn) {
   EXPECT_THAT(errors_of("DNSPolicy", "  access: [{view: vlan, allowedClients: [], forwardedClients: []}]\n"),
-              ElementsAre("too-few-items /spec/access/0/allowedClients", "too-few-items /spec/access/0/forwardedClients"));
+              ElementsAre("too-few-items /spec/access/0/allowedClients",
+                          "too-few-items /spec/access/0/forwardedClients"));
   EXPECT_THAT(errors_of("DNSPolicy", "  access: [{view: vlan}]\n  transfer: {allowedClients: []}\n"), IsEmpty())
       << "a list that is not there, and one that means nobody";
 }
