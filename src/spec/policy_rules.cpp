@@ -103,7 +103,7 @@ std::vector<Cidr> own_view(const Target<DNSServer>& target, const std::vector<Ex
   return networks;
 }
 
-/// A zone whose upstream is the server itself.
+/// An upstream of a zone, or a secondary, that is the server itself.
 void check_zone_upstreams(Examined<DNSPolicy>& policy, const Target<DNSServer>& target) {
   std::optional<Endpoint> own;
   if (target.infra != nullptr && target.infra->value.dns) {
