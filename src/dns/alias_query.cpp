@@ -2,33 +2,48 @@
 #include "dns/alias_query.hpp"
 
 #include <algorithm>
-#include <hcpnet/dns/message.hpp>
+#include <utility>
 
 namespace hcpnet::dns {
+namespace {
+
+/// But for what is there already: a chain that has come round leads through an alias of before once more.
+void append_answers(Message& to, std::vector<Record> answers) {
+  for (Record& record : answers) {
+    const bool is_known = record.type == Type::cname && std::ranges::find(to.answers, record) != to.answers.end();
+    if (!is_known) to.answers.push_back(std::move(record));
+  }
+}
+
+}  // namespace
 
 AliasQuery::AliasQuery(ByteView query, ByteView aliases, Transport transport)
-    : aliases_(aliases.begin(), aliases.end()) {
+    : aliases_(parse_message(aliases).value()) {
   static_cast<void>(read_query(query, query_));  // respond() has read it before
   max_bytes_ = query_.max_reply_bytes(transport);
   Message target;
   target.id = query_.id;
   target.flags = query_.flags & (flag::kRecursionDesired | flag::kCheckingDisabled);
-  target.questions = {{make_name(parse_message(aliases).value().answers.back().rdata).value(), query_.type, kClassIn}};
+  target.questions = {{make_name(aliases_.answers.back().rdata).value(), query_.type, kClassIn}};
   if (query_.has_edns) target.edns.emplace().dnssec_ok = query_.dnssec_ok;
   question_ = encode_message(target).value();
   query_ = {};
   static_cast<void>(read_query(question_, query_));
 }
 
+AliasQuery AliasQuery::then(ByteView aliases) const {
+  AliasQuery next(question_, aliases, Transport::tcp);
+  next.max_bytes_ = max_bytes_;
+  Message whole = aliases_;
+  append_answers(whole, std::move(next.aliases_.answers));
+  next.aliases_ = std::move(whole);
+  return next;
+}
+
 std::size_t AliasQuery::complete(ByteView reply, std::span<std::uint8_t> out) const {
-  Message whole = parse_message(aliases_).value();
+  Message whole = aliases_;
   if (auto rest = parse_message(reply)) {
-    for (Record& record : rest->answers) {
-      // A chain that has come round leads through an alias of ours once more.
-      const bool is_known =
-          record.type == Type::cname && std::ranges::find(whole.answers, record) != whole.answers.end();
-      if (!is_known) whole.answers.push_back(std::move(record));
-    }
+    append_answers(whole, std::move(rest->answers));
     whole.authority = std::move(rest->authority);
     whole.flags = static_cast<std::uint16_t>((whole.flags & ~flag::kRcode) | (rest->flags & flag::kRcode));
   }
@@ -54,8 +69,9 @@ std::size_t AliasQuery::complete(ByteView reply, std::span<std::uint8_t> out) co
 /// An upstream's aliases may need more room in their order than in the one that they came in: not every name is
 /// remembered for compression.
 std::vector<std::uint8_t> AliasQuery::aliases_within(std::size_t room) const {
-  if (aliases_.size() <= room) return aliases_;
-  Message empty = parse_message(aliases_).value();
+  auto bytes = encode_message(aliases_);
+  if (bytes && bytes->size() <= room) return std::move(*bytes);
+  Message empty = aliases_;
   empty.answers.clear();
   return encode_message(empty).value();
 }

@@ -63,7 +63,7 @@ ExplainStep look_up(const Zone& zone, const Name& name, Type type) {
 /// Follows aliases as the responder does; returns the name where that ends because no zone owns it.
 std::optional<Name> walk(const ViewZones& zones, Name name, Type type, std::vector<ExplainStep>& steps) {
   while (steps.size() <= kMaxCnameHops) {
-    const Zone* zone = zones.find(name);
+    const Zone* zone = zones.find_for(FoldedName(name), type);
     if (zone == nullptr) return name;
     steps.push_back(look_up(*zone, name, type));
     if (steps.back().rule != AnswerRule::alias) return std::nullopt;

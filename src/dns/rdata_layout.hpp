@@ -20,6 +20,11 @@ struct RdataLayout {
 /// Null for a type whose RDATA is only carried.
 [[nodiscard]] const RdataLayout* find_rdata_layout(Type type) noexcept;
 
+/// Whether RDATA, with its names in full, has every field of its type, and a digest the length that its kind has: other
+/// name servers load nothing of a zone where it has not. True for a type of which nothing is known here; of types with
+/// a form of their own only what that form leaves open is looked at.
+[[nodiscard]] bool has_all_fields(Type type, ByteView rdata) noexcept;
+
 /// RDATA with its names expanded; nullopt when it is not what its type asks for. `rdata` reads inside `message`.
 [[nodiscard]] std::optional<std::string> expand_rdata(ByteView message, ByteReader rdata, Type type);
 

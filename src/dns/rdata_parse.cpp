@@ -205,14 +205,7 @@ ParsedRdata parse_generic(Type type, std::span<const ZoneToken> tokens) {
   return std::move(*wire);
 }
 
-}  // namespace
-
-bool has_own_form(Type type) noexcept {
-  return std::ranges::find(kOwnForms, type) != std::end(kOwnForms);
-}
-
-ParsedRdata parse_rdata_tokens(Type type, std::span<const ZoneToken> tokens, const Name* origin) {
-  if (!tokens.empty() && !tokens.front().is_quoted && tokens.front().text == "\\#") return parse_generic(type, tokens);
+ParsedRdata parse_own_form(Type type, std::span<const ZoneToken> tokens, const Name* origin) {
   Fields fields(tokens, origin);
   switch (type) {
     case Type::a:
@@ -258,6 +251,20 @@ ParsedRdata parse_rdata_tokens(Type type, std::span<const ZoneToken> tokens, con
     default:
       return wrong(0, "the generic form \\# LENGTH HEX, the only one known here for type " + to_string(type));
   }
+}
+
+}  // namespace
+
+bool has_own_form(Type type) noexcept {
+  return std::ranges::find(kOwnForms, type) != std::end(kOwnForms);
+}
+
+ParsedRdata parse_rdata_tokens(Type type, std::span<const ZoneToken> tokens, const Name* origin) {
+  const bool is_generic = !tokens.empty() && !tokens.front().is_quoted && tokens.front().text == "\\#";
+  auto parsed = is_generic ? parse_generic(type, tokens) : parse_own_form(type, tokens, origin);
+  if (!parsed || has_all_fields(type, as_bytes(*parsed))) return parsed;
+  if (is_generic) return wrong(2, "every field of type " + to_string(type));
+  return wrong(tokens.size() - 1, "a digest as long as those of its kind are");
 }
 
 Result<std::string> parse_rdata(Type type, std::string_view text, const Name& origin) {

@@ -79,6 +79,8 @@ std::string conduct(const Config& config, const View& view) {
 }
 
 std::string zone_statement(Job& job, const View& view, const Zone& zone) {
+  if (const std::string flaw = flaw_of(zone); !flaw.empty())
+    job.error("name-server", "BIND loads nothing of a zone like this: view " + view.name, flaw);
   // The names are ours to choose: an address may well belong to a name with an underscore.
   std::string text = "    zone \"" + without_dot(zone.apex()) + "\" { type primary; check-names ignore; ";
   // Else what is below a zone cut would be asked of the view's forwarders, and not of its own name servers.

@@ -6,6 +6,7 @@
 #include <hcpnet/dns/rdata.hpp>
 
 #include "dns/folded_name.hpp"
+#include "dns/zone_store.hpp"
 
 namespace hcpnet::dns::rendering {
 namespace {
@@ -210,6 +211,26 @@ std::vector<std::string> record_lines(const std::string& owner, const RRset& rrs
     lines.push_back(owner + ' ' + std::to_string(ttl) + " IN " + to_string(rrset.type) + ' ' +
                     rdata_to_string(rrset.type, rdata));
   return lines;
+}
+
+std::string flaw_of(const Zone& zone) {
+  const std::string of_zone = "the zone " + zone.apex().to_string() + " has ";
+  for (const RRset& set : zone.rrsets()) {
+    if (set.type != Type::ns) continue;
+    if (set.owner.is_wildcard()) return of_zone + "name servers at the wildcard " + set.owner.to_string();
+    if (set.owner != zone.apex()) continue;
+    for (const std::string& rdata : set.rdata) {
+      const auto server = make_name(rdata);
+      if (!server || !server->is_below_or_equal(zone.apex()) || is_delegated(zone, *server)) continue;
+      const FoldedName name(*server);
+      const ZoneMatch match = zone.find(name, Type::a);
+      if (match.outcome == Zone::Outcome::answer && match.rrset.type == Type::cname)
+        return of_zone + "the name server " + server->to_string() + ", which is an alias";
+      if (match.outcome != Zone::Outcome::answer && zone.find(name, Type::aaaa).outcome != Zone::Outcome::answer)
+        return of_zone + "the name server " + server->to_string() + " without an address";
+    }
+  }
+  return {};
 }
 
 bool require_available(Job& job) {

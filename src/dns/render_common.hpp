@@ -98,6 +98,9 @@ void warn_of_own_conduct(Job& job);
 /// "OWNER TTL IN TYPE RDATA" for each record of the set.
 [[nodiscard]] std::vector<std::string> record_lines(const std::string& owner, const RRset& rrset, std::uint32_t ttl);
 
+/// What other name servers find wrong with a zone that is served here, and BIND then loads none of it; empty: nothing.
+[[nodiscard]] std::string flaw_of(const Zone& zone);
+
 /// True when every zone has its data; says so otherwise.
 bool require_available(Job& job);
 /// True when all names of all zones are plain; says so otherwise.

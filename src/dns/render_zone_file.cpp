@@ -59,7 +59,11 @@ std::string Job::add_zone_file(const View& view, const Zone& zone) {
 void zone_files(Job& job) {
   if (!require_available(job)) return;
   for (const View& view : job.config.views)
-    for (const auto& zone : view.zones) static_cast<void>(job.add_zone_file(view, *zone));
+    for (const auto& zone : view.zones) {
+      static_cast<void>(job.add_zone_file(view, *zone));
+      if (const std::string flaw = flaw_of(*zone); !flaw.empty())
+        job.warn("name-server", "BIND and others load nothing of a zone like this: view " + view.name, flaw);
+    }
 }
 
 void hosts(Job& job) {

@@ -53,7 +53,7 @@ class Search {
       }
       if (was_followed(found.rrset) || !add(found.rrset) || !follow(found.rrset)) return Rcode::noerror;
       name = &target_;
-      zone = view_.find(target_);
+      zone = view_.find_for(target_, query_.type);
     }
     leaves_zones_ = true;
     return Rcode::noerror;
@@ -169,7 +169,7 @@ Response respond_to(Query& query, const QueryContext& context, std::span<std::ui
   if (query.question.empty())
     return reply_with(reply, cookie == CookieState::none ? Rcode::formerr : Rcode::noerror, cookie, ReplyKind::nodata);
   if (context.view == nullptr) return reply_with(reply, Rcode::refused, cookie);
-  const Zone* zone = context.view->find(query.name);
+  const Zone* zone = context.view->find_for(query.name, query.type);
   if (zone != nullptr) {
     Search search(query, *context.view, reply);
     const Rcode rcode = search.run(zone);

@@ -29,6 +29,7 @@
 #include "dns/transfer.hpp"
 #include "dns/udp_listener.hpp"
 #include "dns/udp_worker.hpp"
+#include "dns/upstream_reply.hpp"
 
 namespace hcpnet::dns {
 
@@ -48,25 +49,6 @@ std::uint32_t seconds_since_1970(const Clock& clock) {
   return static_cast<std::uint32_t>(since.count());
 }
 
-/// The zone of the same view and apex; null when there is none.
-std::shared_ptr<const Zone> find_zone(const Snapshot* in, const std::string& view, const Name& apex) {
-  if (in == nullptr) return nullptr;
-  for (const View& known : in->config.views) {
-    if (known.name != view) continue;
-    for (const auto& zone : known.zones)
-      if (zone->apex() == apex) return zone;
-  }
-  return nullptr;
-}
-
-/// Gives what has changed since `before` a later serial, and zones to be transferred what their secondaries insist on.
-void set_serials(Config& config, const Snapshot* before, std::uint32_t now) {
-  if (!config.transfer.is_enabled()) return;
-  for (View& view : config.views)
-    for (auto& zone : view.zones)
-      zone = with_current_serial(with_name_server(zone), find_zone(before, view.name, zone->apex()), now);
-}
-
 /// Building large zones takes several times their memory, in small pieces that the C library keeps for later.
 void give_back_memory(const Config& config) noexcept {
   constexpr std::size_t kLargeBytes = std::size_t{1} << 20;
@@ -77,6 +59,9 @@ void give_back_memory(const Config& config) noexcept {
   if (bytes >= kLargeBytes) malloc_trim(0);
 #endif
 }
+
+/// To how many other upstreams than the first one answer may lead: each may take all of ForwarderOptions::deadline.
+constexpr std::size_t kMaxTurns = 2;
 
 /// How often the system may choose a UDP port whose TCP twin is taken.
 constexpr int kPortAttempts = 32;
@@ -114,15 +99,20 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
     std::shared_ptr<const Snapshot> snapshot;
     std::size_t view = 0;
     IpAddress client;
+    std::shared_ptr<Forwarder> forwarder;  ///< for as long as the answer takes, whatever replace() says meanwhile
+    std::size_t turns = 0;                 ///< how often the answer has led to other upstreams
   };
   Handled answer_from_cache(ByteView query, Asker from, Transport transport, std::span<std::uint8_t> out);
   [[nodiscard]] bool is_for_no_upstream(ByteView query) const noexcept;
   Handled answer_alias(ByteView query, Asker from, Transport transport, std::span<std::uint8_t> out, std::size_t bytes);
+  Handled answer_end(AliasQuery alias, Asker from, std::span<std::uint8_t> out);
+  Handled go_on(AliasQuery alias, bool is_ours, Asker from, std::span<std::uint8_t> out);
+  void go_on_later(AliasQuery alias, bool is_ours, const Asker& from, const ReplyLater& later);
   std::size_t forward(ByteView query, Transport transport, std::span<std::uint8_t> out, ReplyLater later) override;
   std::size_t ask_upstream(ByteView bytes, const Query& query, Transport transport, std::span<std::uint8_t> out,
                            ReplyLater later);
-  static std::optional<std::vector<std::uint8_t>> end_at_own_name(const Asker& from, ByteView query,
-                                                                  Transport transport, ByteView reply);
+  std::size_t ask_end(Asker from, std::span<std::uint8_t> out, ReplyLater later);
+  static std::optional<BegunReply> find_others_name(const Asker& from, ByteView reply);
   void on_replies(std::size_t count, std::chrono::nanoseconds time) noexcept override {
     requests.add_replies(count, time);
   }
@@ -189,7 +179,7 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
 };
 
 void Server::Impl::start(Config config) {
-  set_serials(config, nullptr, seconds_since_1970(*options.clock));
+  set_serials(config, {}, seconds_since_1970(*options.clock));
   auto next = make_snapshot(std::move(config));
   try {
     make_workers();
@@ -289,7 +279,8 @@ void Server::Impl::refuse_own_upstreams(const Forwarding& wanted) const {
 }
 
 std::shared_ptr<const Snapshot> Server::Impl::prepare(Config config) const {
-  set_serials(config, snapshot.get(), seconds_since_1970(*options.clock));
+  if (config.transfer.is_enabled())
+    set_serials(config, ZoneIndex(snapshot->config), seconds_since_1970(*options.clock));
   auto next = make_snapshot(std::move(config));
   refuse_own_upstreams(next->config.forwarding);
   return next;
@@ -407,7 +398,7 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
   if (limiter && response.verdict != Response::Verdict::drop)
     if (const auto held = hold_back(query, context, response, out)) return *held;
   if (response.verdict == Response::Verdict::forward && response.bytes > 0)
-    return answer_alias(query, {snapshot, *position, client}, transport, out, response.bytes);
+    return answer_alias(query, {snapshot, *position, client, forwarder}, transport, out, response.bytes);
   switch (response.verdict) {
     case Response::Verdict::reply:
       ++responses[static_cast<std::size_t>(response.rcode)];
@@ -420,7 +411,7 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
     case Response::Verdict::forward:
       break;
   }
-  return answer_from_cache(query, {snapshot, *position, client}, transport, out);
+  return answer_from_cache(query, {snapshot, *position, client, forwarder}, transport, out);
 }
 
 /// Nobody is to be asked for the name of a query that could be forwarded.
@@ -439,17 +430,39 @@ QueryHandler::Handled Server::Impl::answer_alias(ByteView query, Asker from, Tra
     count_reply(out.first(bytes));
     return {bytes, false};
   }
-  const std::size_t size = forwarder->answer_from_cache(alias.query(), Transport::tcp, scratch);
+  const Handled handled = answer_end(std::move(alias), std::move(from), out);
+  if (handled.bytes > 0) count_reply(out.first(handled.bytes));
+  return handled;
+}
+
+/// What the upstreams say of the end of `alias`, as far as it is known already.
+QueryHandler::Handled Server::Impl::answer_end(AliasQuery alias, Asker from, std::span<std::uint8_t> out) {
+  const std::size_t size = from.forwarder->answer_from_cache(alias.query(), Transport::tcp, scratch);
   if (size == 0) {
-    aliases.emplace(std::move(alias));  // forward() follows at once
+    aliases.emplace(std::move(alias));  // forward() or go_on_later() follows at once
     asker = std::move(from);
     return {0, true};
   }
   const ByteView told = ByteView(scratch).first(size);
-  const auto ours = end_at_own_name(from, alias.bytes(), Transport::tcp, told);
-  const std::size_t whole = alias.complete(ours ? ByteView(*ours) : told, out);
-  count_reply(out.first(whole));
-  return {whole, false};
+  if (const auto begun = find_others_name(from, told))
+    return go_on(alias.then(begun->bytes), begun->is_ours, std::move(from), out);
+  return {alias.complete(told, out), false};
+}
+
+/// The end of `alias` is for others to tell than for those who told of it: for our zones, or other upstreams.
+QueryHandler::Handled Server::Impl::go_on(AliasQuery alias, bool is_ours, Asker from, std::span<std::uint8_t> out) {
+  if (is_ours) {
+    std::vector<std::uint8_t> rest(kMaxMessageBytes);
+    const QueryContext context = from.snapshot->context(from.view, Transport::tcp, from.client);
+    rest.resize(respond(alias.bytes(), context, rest).bytes);
+    return {alias.complete(rest, out), false};
+  }
+  if (from.turns == kMaxTurns) {
+    ++chains_cut;
+    return {alias.complete({}, out), false};
+  }
+  ++from.turns;
+  return answer_end(std::move(alias), std::move(from), out);
 }
 
 QueryHandler::Handled Server::Impl::handle_transfer(ByteView query, const QueryContext& context,
@@ -493,12 +506,14 @@ std::optional<IpAddress> Server::Impl::own_address_for(const Endpoint& secondary
 
 /// Each secondary hears of the zones of its own view: those are what it would transfer.
 void Server::Impl::notify_of_changes(const Snapshot* before) {
+  if (snapshot->config.transfer.notify.empty()) return;
+  const ZoneIndex known = before != nullptr ? ZoneIndex(before->config) : ZoneIndex();
   for (const Endpoint& secondary : snapshot->config.transfer.notify) {
     const auto position = snapshot->views.find(secondary.address);
     if (!position) continue;
     const View& view = snapshot->config.views[*position];
     for (const auto& zone : view.zones)
-      if (zone->is_available() && find_zone(before, view.name, zone->apex()) != zone)
+      if (zone->is_available() && known.find(view.name, zone->apex()) != zone)
         notifier->notify(secondary, own_address_for(secondary), *zone);
   }
 }
@@ -538,17 +553,15 @@ QueryHandler::Handled Server::Impl::answer_from_cache(ByteView bytes, Asker from
                                                       std::span<std::uint8_t> out) {
   Query query;
   if (read_query(bytes, query)) return {};  // respond() has read it before
-  std::size_t size = forwarder->answer_from_cache(query, transport, out);
-  if (size == 0) {
+  Handled handled{forwarder->answer_from_cache(query, transport, out), false};
+  if (handled.bytes == 0) {
     asker = std::move(from);  // forward() follows at once
     return {0, true};
   }
-  if (const auto ours = end_at_own_name(from, bytes, transport, ByteView(out).first(size))) {
-    size = ours->size();
-    std::ranges::copy(*ours, out.begin());
-  }
-  count_reply(out.first(size));
-  return {size, false};
+  if (const auto begun = find_others_name(from, out.first(handled.bytes)))
+    handled = go_on(AliasQuery(bytes, begun->bytes, transport), begun->is_ours, std::move(from), out);
+  if (handled.bytes > 0) count_reply(out.first(handled.bytes));
+  return handled;
 }
 
 std::size_t Server::Impl::forward(ByteView bytes, Transport transport, std::span<std::uint8_t> out, ReplyLater later) {
@@ -579,36 +592,43 @@ std::size_t Server::Impl::forward(ByteView bytes, Transport transport, std::span
 std::size_t Server::Impl::ask_upstream(ByteView bytes, const Query& query, Transport transport,
                                        std::span<std::uint8_t> out, ReplyLater later) {
   auto from = std::exchange(asker, {});
-  if (!aliases) {
-    auto ended = [from = std::move(from), transport, asked = std::vector(bytes.begin(), bytes.end()),
-                  later = std::move(later)](ByteView reply) {
-      const auto ours = end_at_own_name(from, asked, transport, reply);
-      later(ours ? ByteView(*ours) : reply);
-    };
-    return forwarder->ask(bytes, query, transport, out, std::move(ended));  // at once only where it failed
-  }
-  const auto alias = std::make_shared<AliasQuery>(std::move(*aliases));
-  aliases.reset();
-  const auto completed = [this, alias, from = std::move(from), later = std::move(later)](ByteView reply) {
-    const auto ours = end_at_own_name(from, alias->bytes(), Transport::tcp, reply);
-    later(ByteView(scratch).first(alias->complete(ours ? ByteView(*ours) : reply, scratch)));
+  if (aliases) return ask_end(std::move(from), out, std::move(later));
+  auto told = [this, from = std::move(from), transport, asked = std::vector(bytes.begin(), bytes.end()),
+               later = std::move(later)](ByteView reply) {
+    if (const auto begun = find_others_name(from, reply))
+      go_on_later(AliasQuery(asked, begun->bytes, transport), begun->is_ours, from, later);
+    else
+      later(reply);
   };
-  const std::size_t size = forwarder->ask(alias->bytes(), alias->query(), Transport::tcp, scratch, completed);
+  return forwarder->ask(bytes, query, transport, out, std::move(told));  // at once only where it failed
+}
+
+/// Asks for the end of `aliases`.
+std::size_t Server::Impl::ask_end(Asker from, std::span<std::uint8_t> out, ReplyLater later) {
+  const auto alias = std::make_shared<const AliasQuery>(std::move(*aliases));
+  aliases.reset();
+  const std::shared_ptr<Forwarder> upstreams = from.forwarder;
+  auto told = [this, alias, from = std::move(from), later = std::move(later)](ByteView reply) {
+    if (const auto begun = find_others_name(from, reply))
+      go_on_later(alias->then(begun->bytes), begun->is_ours, from, later);
+    else
+      later(ByteView(scratch).first(alias->complete(reply, scratch)));
+  };
+  const std::size_t size = upstreams->ask(alias->bytes(), alias->query(), Transport::tcp, scratch, std::move(told));
   return size == 0 ? 0 : alias->complete(ByteView(scratch).first(size), out);
 }
 
-/// Where an upstream's reply comes to a name of the client's zones, these say the rest.
-std::optional<std::vector<std::uint8_t>> Server::Impl::end_at_own_name(const Asker& from, ByteView query,
-                                                                       Transport transport, ByteView reply) {
-  const auto begun = up_to_own_name(reply, from.snapshot->views[from.view]);
-  if (!begun) return std::nullopt;
-  const AliasQuery alias(query, *begun, transport);
-  std::vector<std::uint8_t> rest(kMaxMessageBytes);
-  const QueryContext context = from.snapshot->context(from.view, Transport::tcp, from.client);
-  rest.resize(respond(alias.bytes(), context, rest).bytes);
-  std::vector<std::uint8_t> whole(transport == Transport::udp ? kMaxUdpBytes : kMaxMessageBytes);
-  whole.resize(alias.complete(rest, whole));
-  return whole;
+/// As go_on(), for a client that waits.
+void Server::Impl::go_on_later(AliasQuery alias, bool is_ours, const Asker& from, const ReplyLater& later) {
+  std::vector<std::uint8_t> out(kMaxMessageBytes);
+  Handled handled = go_on(std::move(alias), is_ours, from, out);
+  if (handled.must_forward) handled.bytes = ask_end(std::exchange(asker, {}), out, later);
+  if (handled.bytes > 0) later(ByteView(out).first(handled.bytes));
+}
+
+/// Where an upstream's reply leads to a name of which it has no say.
+std::optional<BegunReply> Server::Impl::find_others_name(const Asker& from, ByteView reply) {
+  return up_to_others_name(reply, from.snapshot->views[from.view], from.snapshot->config.forwarding);
 }
 
 void Server::Impl::count_reply(ByteView reply) noexcept {
@@ -741,6 +761,10 @@ std::vector<ListeningSocket> Server::sockets() const {
 
 ServerStats Server::stats() const {
   return impl_->stats();
+}
+
+std::shared_ptr<const Snapshot> Server::snapshot() const {
+  return impl_->snapshot;
 }
 
 const Config& Server::config() const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <hcpnet/dns/renderer.hpp>
+#include <utility>
 
 #include "dns/missing_name_server.hpp"
 #include "dns/reply_options.hpp"
@@ -43,6 +44,12 @@ bool has_same_records(const Zone& a, const Zone& b) {
   const auto rest = [](const Zone& zone) { return std::span(zone.rrsets()).subspan(1); };
   return is_equal(soa, b.soa()) && a.is_available() == b.is_available() &&
          std::ranges::equal(rest(a), rest(b), is_equal);
+}
+
+/// Whether who has `before` has all that `zone` would tell.
+bool is_unchanged(const Zone& zone, const Zone& before) {
+  const std::uint32_t given = serial_of(zone);
+  return has_same_records(zone, before) && (given == kSerialOfNobody || !is_later_serial(given, serial_of(before)));
 }
 
 /// The serial that the client of an IXFR has, in the authority section (RFC 1995 section 3).
@@ -152,10 +159,8 @@ std::shared_ptr<const Zone> with_name_server(const std::shared_ptr<const Zone>& 
 
 std::shared_ptr<const Zone> with_current_serial(const std::shared_ptr<const Zone>& zone,
                                                 const std::shared_ptr<const Zone>& before, std::uint32_t now) {
+  if (before && (zone == before || is_unchanged(*zone, *before))) return before;
   const std::uint32_t given = serial_of(*zone);
-  if (before && has_same_records(*zone, *before) &&
-      (given == kSerialOfNobody || !is_later_serial(given, serial_of(*before))))
-    return before;
   if (given != kSerialOfNobody && (!before || is_later_serial(given, serial_of(*before)))) return zone;
   std::uint32_t serial = now;
   if (before && !is_later_serial(serial, serial_of(*before))) serial = next_serial(serial_of(*before));
@@ -163,6 +168,25 @@ std::shared_ptr<const Zone> with_current_serial(const std::shared_ptr<const Zone
   put_serial(rrsets.front().rdata.front(), serial);
   return std::make_shared<const Zone>(zone->apex(), std::move(rrsets), serial,
                                       zone->is_available() ? Availability::available : Availability::unavailable);
+}
+
+ZoneIndex::ZoneIndex(const Config& config) {
+  for (const View& view : config.views)
+    for (const auto& zone : view.zones) views_[view.name].emplace(zone->apex(), zone);
+}
+
+std::shared_ptr<const Zone> ZoneIndex::find(const std::string& view, const Name& apex) const {
+  const auto zones = views_.find(view);
+  if (zones == views_.end()) return nullptr;
+  const auto zone = zones->second.find(apex);
+  return zone == zones->second.end() ? nullptr : zone->second;
+}
+
+void set_serials(Config& config, const ZoneIndex& before, std::uint32_t now) {
+  if (!config.transfer.is_enabled()) return;
+  for (View& view : config.views)
+    for (auto& zone : view.zones)
+      zone = with_current_serial(with_name_server(zone), before.find(view.name, zone->apex()), now);
 }
 
 }  // namespace hcpnet::dns

@@ -3,11 +3,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <hcpnet/bytes.hpp>
+#include <hcpnet/dns/config.hpp>
 #include <hcpnet/dns/message.hpp>
+#include <hcpnet/dns/name.hpp>
 #include <hcpnet/dns/view.hpp>
 #include <hcpnet/dns/zone.hpp>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "dns/query.hpp"
@@ -72,5 +77,21 @@ struct TransferStart {
 [[nodiscard]] std::shared_ptr<const Zone> with_current_serial(const std::shared_ptr<const Zone>& zone,
                                                               const std::shared_ptr<const Zone>& before,
                                                               std::uint32_t now);
+
+/// The zones of a configuration by view and apex: a hosts file alone may make a hundred thousand.
+class ZoneIndex {
+ public:
+  ZoneIndex() = default;
+  explicit ZoneIndex(const Config& config);
+
+  /// Null when there is none.
+  [[nodiscard]] std::shared_ptr<const Zone> find(const std::string& view, const Name& apex) const;
+
+ private:
+  std::map<std::string, std::unordered_map<Name, std::shared_ptr<const Zone>>> views_;
+};
+/// Gives what has changed since `before` a later serial, and zones to be transferred what their secondaries insist on.
+/// Nothing where no zone is to be transferred. Where it has been done before, on any thread, it is only a look.
+void set_serials(Config& config, const ZoneIndex& before, std::uint32_t now);
 
 }  // namespace hcpnet::dns

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <hcpnet/dns/responder.hpp>
+#include <utility>
 
 #include "dns/folded_name.hpp"
 #include "dns/wire_name.hpp"
@@ -47,25 +48,43 @@ bool has(const std::vector<Name>& names, const Name& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+/// One alias stands at a name (RFC 2181 section 10.1): of several the first is believed, by whoever reads the reply.
+void drop_other_aliases(std::vector<Record>& answers) {
+  std::vector<Name> owners;
+  std::vector<Record> kept;
+  for (Record& record : answers) {
+    if (record.type == Type::cname) {
+      if (has(owners, record.owner)) continue;
+      owners.push_back(record.owner);
+    }
+    kept.push_back(std::move(record));
+  }
+  answers = std::move(kept);
+}
+
+/// The alias that stands at `name`; null when there is none.
+const Record* find_alias(const Message& reply, const Name& name) {
+  const auto alias = std::ranges::find_if(
+      reply.answers, [&](const Record& record) { return record.type == Type::cname && record.owner == name; });
+  return alias == reply.answers.end() ? nullptr : &*alias;
+}
+
 struct NamesAsked {
-  std::vector<Name> all;   ///< the one in the question, and those that it is an alias of
-  std::vector<Name> ends;  ///< those that are no aliases: what was asked for stands there
+  std::vector<Name> all;    ///< the one in the question, and those that it is an alias of
+  std::optional<Name> end;  ///< the one that is no alias: what was asked for stands there; nullopt in a circle
 };
 
-/// In whatever order the aliases are told.
+/// In whatever order the aliases are told, of which each name has one at most.
 NamesAsked names_asked(const Message& reply) {
   NamesAsked names{{reply.questions.front().name}, {}};
-  if (asks_for_aliases(reply.questions.front().type)) return {names.all, names.all};
-  for (std::size_t i = 0; i < names.all.size(); ++i) {  // at most one for each alias: read_reply() has counted them
-    bool is_alias = false;
-    for (const Record& record : reply.answers) {
-      if (record.type != Type::cname || record.owner != names.all[i]) continue;
-      is_alias = true;
-      const auto target = make_name(record.rdata);
-      if (target && !has(names.all, *target)) names.all.push_back(*target);
+  if (!asks_for_aliases(reply.questions.front().type)) {
+    while (const Record* alias = find_alias(reply, names.all.back())) {
+      auto target = make_name(alias->rdata);
+      if (!target || has(names.all, *target)) return names;
+      names.all.push_back(*std::move(target));
     }
-    if (!is_alias) names.ends.push_back(names.all[i]);
   }
+  names.end = names.all.back();
   return names;
 }
 
@@ -74,6 +93,40 @@ NamesAsked names_asked(const Message& reply) {
 Type subject_of(const Record& record, Type asked) noexcept {
   if (record.type != Type::rrsig || asked == Type::rrsig) return record.type;
   return Type{ByteReader(as_bytes(record.rdata)).u16()};
+}
+
+/// The code is that of the last name (RFC 6604 section 3): where that does not exist nothing but aliases leads to it.
+bool denies_what_it_says(const Message& reply) {
+  return reply.rcode() == Rcode::nxdomain && std::ranges::any_of(reply.answers, [](const Record& record) {
+           return record.type != Type::cname && record.type != Type::dname && record.type != Type::rrsig;
+         });
+}
+
+/// Whether a reply says what stands at a name, or that nothing does. One that is cut may.
+bool says_what_stands_at(const Message& reply, const Name& name) {
+  if (reply.rcode() != Rcode::noerror || (reply.flags & flag::kTruncated) != 0) return true;
+  const auto denies_it = [&](const Record& record) {
+    return record.type == Type::soa && name.is_below_or_equal(record.owner);
+  };
+  return std::ranges::find(reply.answers, name, &Record::owner) != reply.answers.end() ||
+         std::ranges::any_of(reply.authority, denies_it);
+}
+
+/// Whether other upstreams have to say what stands at `target` than those who told of it, the ones of `told_by`; null:
+/// the ones for everything.
+bool is_for_others(const Message& reply, const Name& target, const ZoneForwarding* told_by, const Forwarding& to) {
+  if (to.zones.empty()) return false;
+  const FoldedName name(target);
+  const ZoneForwarding* const theirs = to.zone_of(name);
+  if (theirs == told_by) return false;
+  const auto upstreams_of = [&](const ZoneForwarding* zone) -> const std::vector<Endpoint>& {
+    return zone != nullptr ? zone->upstreams : to.upstreams;
+  };
+  const bool may_be_same = !to.resolv_conf || (theirs != nullptr && told_by != nullptr);
+  if (may_be_same && upstreams_of(theirs) == upstreams_of(told_by)) return false;
+  if (theirs != nullptr) return true;
+  // A server that knows nothing but its zone ends there.
+  return to.is_responsible_for(name) && !says_what_stands_at(reply, target);
 }
 
 /// Cheap, since most replies have none.
@@ -103,6 +156,7 @@ bool keep_what_was_asked(Message& reply) {
   const bool is_empty = reply.answers.empty();
   for (auto* records : {&reply.answers, &reply.authority})
     std::erase_if(*records, [](const Record& record) { return record.rclass != kClassIn; });
+  drop_other_aliases(reply.answers);
   const Type asked = reply.questions.front().type;
   const NamesAsked names = names_asked(reply);
   const auto is_above = [&](const Name& owner) {
@@ -111,41 +165,44 @@ bool keep_what_was_asked(Message& reply) {
   std::erase_if(reply.answers, [&](const Record& record) {
     const Type type = subject_of(record, asked);
     // An alias of a whole subtree stands above the name (RFC 6672).
-    if (type == Type::dname && is_above(record.owner) && !has(names.ends, record.owner)) return false;
+    if (type == Type::dname && is_above(record.owner) && names.end != record.owner) return false;
     if (type == Type::cname || asked == Type::any) return !has(names.all, record.owner);
     if (type != asked) return true;
     // Nothing but these stands beside an alias (RFC 2181 section 10.1, RFC 4035 section 2.5).
     const bool is_beside_aliases = type == Type::rrsig || type == Type::nsec;
-    return !has(is_beside_aliases ? names.all : names.ends, record.owner);
+    return is_beside_aliases ? !has(names.all, record.owner) : names.end != record.owner;
   });
   std::erase_if(reply.authority, [&](const Record& record) {
     const bool is_proof = record.type == Type::nsec || record.type == Type::nsec3 || record.type == Type::rrsig;
     return !is_proof && !is_above(record.owner);
   });
   reply.additional.clear();
+  if (denies_what_it_says(reply)) return false;
   return is_empty || !reply.answers.empty() ||
          std::ranges::find(reply.authority, Type::soa, &Record::type) != reply.authority.end();
 }
 
-std::optional<std::vector<std::uint8_t>> up_to_own_name(ByteView reply, const ViewZones& zones) {
+std::optional<BegunReply> up_to_others_name(ByteView reply, const ViewZones& zones, const Forwarding& forwarding) {
   if (!has_alias(reply)) return std::nullopt;
   auto message = parse_message(reply);
   if (!message || message->questions.size() != 1) return std::nullopt;
-  if (asks_for_aliases(message->questions.front().type)) return std::nullopt;
+  const Question question = message->questions.front();
+  if (asks_for_aliases(question.type)) return std::nullopt;
+  const ZoneForwarding* const told_by = forwarding.zone_of(FoldedName(question.name));
   std::vector<Record> chain;
-  for (Name name = message->questions.front().name; chain.size() < kMaxAliases;) {
-    const auto alias = std::ranges::find_if(
-        message->answers, [&](const Record& record) { return record.type == Type::cname && record.owner == name; });
-    if (alias == message->answers.end()) return std::nullopt;
+  for (Name name = question.name; chain.size() < kMaxAliases;) {
+    const Record* const alias = find_alias(*message, name);
+    if (alias == nullptr) return std::nullopt;
     auto target = make_name(alias->rdata);
     if (!target) return std::nullopt;
     chain.push_back(*alias);
-    if (zones.find(*target) != nullptr) {
-      message->flags = static_cast<std::uint16_t>(message->flags & ~flag::kRcode);  // ours decides
+    const bool is_ours = zones.find(*target) != nullptr;
+    if (is_ours || is_for_others(*message, *target, told_by, forwarding)) {
+      message->flags = static_cast<std::uint16_t>(message->flags & ~flag::kRcode);  // theirs decides
       message->answers = std::move(chain);
       message->authority.clear();
       message->additional.clear();
-      return encode_message(*message).value();
+      return BegunReply{encode_message(*message).value(), is_ours};
     }
     name = *std::move(target);
   }

@@ -5,9 +5,19 @@
 #include <span>
 
 #include "dns/folded_name.hpp"
+#include "dns/zone_store.hpp"
 
 namespace hcpnet::dns {
 namespace {
+
+/// Whether a zone delegates exactly this name, or has DS records there.
+bool is_parent_of(const Zone& outer, const FoldedName& apex) noexcept {
+  if (!outer.is_available()) return false;
+  if (const Delegation* cut = outer.find_delegation(apex, Type::ns))
+    return cut->name_servers.owner.wire().size() == apex.wire().size();
+  const ZoneMatch match = outer.find(apex, Type::ds);
+  return match.outcome == Zone::Outcome::answer && !match.from_wildcard && match.rrset.type == Type::ds;
+}
 
 struct Prefix {
   Cidr cidr;
@@ -80,8 +90,21 @@ const Zone* ViewZones::find(const Name& name) const noexcept {
 }
 
 const Zone* ViewZones::find(const FoldedName& name) const noexcept {
+  return find(name, name.label_count());
+}
+
+const Zone* ViewZones::find_for(const FoldedName& name, Type type) const noexcept {
+  const Zone* zone = find(name);
+  if (type != Type::ds || zone == nullptr || name.label_count() == 0 ||
+      zone->apex().wire().size() != name.wire().size())
+    return zone;
+  const Zone* outer = find(name, name.label_count() - 1);
+  return outer != nullptr && is_parent_of(*outer, name) ? outer : zone;
+}
+
+const Zone* ViewZones::find(const FoldedName& name, std::size_t max_labels) const noexcept {
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t above = std::min(name.label_count(), max_apex_labels_) + 1; above > 0; --above) {
+  for (std::size_t above = std::min(max_labels, max_apex_labels_) + 1; above > 0; --above) {
     const std::size_t labels = above - 1;
     const std::uint32_t hash = name.hash(labels);
     for (std::size_t at = hash & mask; slots_[at].zone != nullptr; at = (at + 1) & mask) {

@@ -300,6 +300,10 @@ class Parser {
       problem(Severity::error, place, "zone-rrset", "what this owner has of this type fits into no message",
               set.owner.to_string() + ' ' + to_string(set.type),
               std::to_string(kMaxRRsetBytes) + " bytes at most, with 12 for each record");
+    if (set.type == Type::ns && set.owner.is_wildcard())
+      problem(Severity::error, place, "zone-name-server",
+              "a wildcard has no name servers: what they would mean is undefined (RFC 4592 section 4.2)",
+              set.owner.to_string());
     if (set.type != Type::cname) return;
     if (set.owner == zone_.apex)
       problem(Severity::error, place, "zone-cname", "the apex can't be an alias (RFC 1912 section 2.4)",

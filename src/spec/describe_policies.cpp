@@ -171,9 +171,11 @@ void describe_forwarding(Fields& fields, DNSPolicy::Forwarding& forwarding) {
 
 void describe_access(Fields& fields, DNSPolicy::Access& access) {
   fields.text("view", Need::required, Format::label, access.view);
-  fields.texts("allowedClients", {}, Format::cidr, access.allowed_clients);
+  // A list that lost its last item must not let everyone in.
+  constexpr ListRule kSome = {Need::optional, 1};
+  fields.texts("allowedClients", kSome, Format::cidr, access.allowed_clients);
   fields.flag("forward", access.forward);
-  fields.texts("forwardedClients", {}, Format::cidr, access.forwarded_clients);
+  fields.texts("forwardedClients", kSome, Format::cidr, access.forwarded_clients);
 }
 
 void describe_dns_spec(Fields& fields, DNSPolicy& policy) {

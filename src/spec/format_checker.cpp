@@ -11,6 +11,7 @@ void FormatChecker::check(const std::string& path, Format format, const std::str
 
 void FormatChecker::check_size(const std::string& path, ListRule rule, std::size_t size) {
   if (!subject_.is_good(path)) return;
+  if (size == 0 && rule.need == Need::optional) return;  // not given: one that is given empty is refused as it is read
   if (size < rule.min_items)
     subject_.error(code::too_few_items, path, "at least " + std::to_string(rule.min_items) + " is needed");
   else if (size > rule.max_items)

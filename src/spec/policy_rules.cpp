@@ -103,7 +103,7 @@ std::vector<Cidr> own_view(const Target<DNSServer>& target, const std::vector<Ex
   return networks;
 }
 
-/// A zone whose upstream is the server itself.
+/// An upstream of a zone, or a secondary, that is the server itself.
 void check_zone_upstreams(Examined<DNSPolicy>& policy, const Target<DNSServer>& target) {
   std::optional<Endpoint> own;
   if (target.infra != nullptr && target.infra->value.dns) {
@@ -115,7 +115,16 @@ void check_zone_upstreams(Examined<DNSPolicy>& policy, const Target<DNSServer>& 
     if (const auto address = address_of(target.server->value.server_ip))
       own = Endpoint{*address, target.server->value.dns_port};
   }
-  if (!own || !policy.value.forwarding) return;
+  if (!own) return;
+  if (policy.value.transfer) {
+    const std::vector<std::string>& notify = policy.value.transfer->notify;
+    for (std::size_t i = 0; i < notify.size(); ++i) {
+      const std::string pointer = "/spec/transfer/notify/" + std::to_string(i);
+      if (policy.subject.is_good(pointer) && parse_endpoint(notify[i], kDnsPort) == own)
+        policy.subject.error(code::forward_loop, pointer, "this is the DNS server itself, which has its own zones");
+    }
+  }
+  if (!policy.value.forwarding) return;
   const auto& zones = policy.value.forwarding->zones;
   for (std::size_t i = 0; i < zones.size(); ++i)
     for (std::size_t j = 0; j < zones[i].upstreams.size(); ++j) {

@@ -18,9 +18,21 @@ bool is_publishable(dns::Type type) noexcept {
   return type != dns::Type::soa && type != dns::Type::dname && dns::is_data_type(type);
 }
 
+void check_name(Subject& subject, const std::string& pointer, const std::string& text) {
+  if (!subject.is_good(pointer)) return;
+  const auto name = dns::parse_name(text);
+  if (!name) return subject.error(code::bad_name, pointer, "this is no domain name");
+  if (name->is_root() || (name->is_wildcard() && name->label_count() == 1))
+    return subject.error(code::bad_name, pointer,
+                         "nobody owns the root: it would be a zone of ours, and no name be forwarded any more");
+  if (name->label_count() == 1 && !text.ends_with('.'))
+    subject.warning(code::bad_name, pointer,
+                    "names are complete here: this is " + name->to_string() +
+                        ", a name of one label; a dot at its end says that it is meant");
+}
+
 void check_record(Subject& subject, const std::string& pointer, const DNSPolicy::Record& record) {
-  if (subject.is_good(pointer + "/name") && !dns::parse_name(record.name))
-    subject.error(code::bad_name, pointer + "/name", "this is no domain name");
+  check_name(subject, pointer + "/name", record.name);
   if (!subject.is_good(pointer + "/type")) return;
   const auto type = dns::parse_type(record.type);
   if (!type || !is_publishable(*type))
@@ -69,6 +81,9 @@ void check_records(Subject& subject, const std::string& list, const std::vector<
     const auto owner = dns::parse_name(records[i].name);
     if (!owner || !subject.is_good(pointer + "/name") || !subject.is_good(pointer + "/type")) continue;
     const dns::Type type = dns::parse_type(records[i].type).value();
+    if (type == dns::Type::ns && owner->is_wildcard())
+      subject.error(code::bad_combination, pointer + "/name",
+                    "a wildcard has no name servers: what they would mean is undefined (RFC 4592 section 4.2)");
     const bool is_alias = type == dns::Type::cname;
     if (is_alias && records[i].data.size() > 1)
       subject.error(code::too_many_items, pointer + "/data", "an alias has one target");

@@ -162,6 +162,28 @@ void set_conduct(dns::Config& config, const spec::ValidDnsPolicy& policy) {
   config.rate_limit->slip = policy.response_rate_limit->slip;
 }
 
+/// Lists of clients that hold none of the view's, so that they shut everybody out.
+void warn_of_foreign_clients(const dns::Config& config, const spec::ValidDnsPolicy& policy,
+                             const spec::ObjectMeta& owner, Diagnostics& problems) {
+  const auto warn = [&](const dns::View& view, const std::vector<Cidr>& list, const std::string& pointer) {
+    const auto is_of_view = [&](const Cidr& listed) {
+      return std::ranges::any_of(view.clients, [&](const Cidr& own) {
+        return own.contains(listed.network()) || listed.contains(own.network());
+      });
+    };
+    if (list.empty() || std::ranges::any_of(list, is_of_view)) return;
+    problems.add(problem(Severity::warning, policy.origin, pointer, owner, "no-client-of-view",
+                         "no client of the view " + view.name + " is in any of these networks"));
+  };
+  for (std::size_t i = 0; i < policy.access.size(); ++i) {
+    const auto view = std::ranges::find(config.views, policy.access[i].view, &dns::View::name);
+    if (view == config.views.end()) continue;
+    const std::string base = "/spec/access/" + std::to_string(i);
+    warn(*view, policy.access[i].allowed, base + "/allowedClients");
+    warn(*view, policy.access[i].forwarded, base + "/forwardedClients");
+  }
+}
+
 struct InternalProxy {
   std::optional<Ipv4> address;
   bool is_wanted = false;
@@ -358,6 +380,7 @@ DnsServerConfig infra_dns(const Inputs& in, const spec::ValidInfra& infra, Stack
   set_conduct(server.config, infra.dns_policy);
   warn_of_unseen_files(server.config, infra.dns_policy, infra.metadata, problems);
   warn_of_dead_forwarding(server.config, infra.dns_policy, infra.metadata, problems);
+  warn_of_foreign_clients(server.config, infra.dns_policy, infra.metadata, problems);
   return server;
 }
 
@@ -411,6 +434,7 @@ DnsServerConfig single_dns(const Inputs& in, const spec::ValidDnsServer& spec, c
   set_conduct(server.config, spec.policy);
   warn_of_unseen_files(server.config, spec.policy, spec.metadata, problems);
   warn_of_dead_forwarding(server.config, spec.policy, spec.metadata, problems);
+  warn_of_foreign_clients(server.config, spec.policy, spec.metadata, problems);
   return server;
 }
 

@@ -78,7 +78,7 @@ void add_coredns_names(Page& page, const std::map<std::string, dns::ServerStats>
 
 void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers) {
   Values queries, responses, views, dropped, forwarded, failures, hits, entries, pending, cookies, transfers, notifies,
-      malformed, chains;
+      malformed, chains, silent, coalesced, probes, folding, connections, bytes;
   for (const auto& [owner, s] : servers) {
     const Labels server{{"server", owner}};
     queries.push_back({{{"server", owner}, {"proto", "udp"}}, s.queries_udp});
@@ -94,6 +94,17 @@ void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers)
     pending.push_back({server, s.pending_forwards});
     append(cookies, by("state", s.cookies, server));
     chains.push_back({server, s.chains_cut});
+    for (const auto& [upstream, replies] : s.upstream_replies)
+      for (const char* reason : {"error", "timeout"}) {
+        const auto count = replies.find(reason);
+        silent.push_back({{{"server", owner}, {"to", upstream}, {"reason", reason}},
+                          count == replies.end() ? 0 : count->second});
+      }
+    coalesced.push_back({server, s.coalesced});
+    probes.push_back({server, s.upstream_probes});
+    folding.push_back({server, s.case_changed});
+    connections.push_back({server, s.tcp_connections});
+    bytes.push_back({server, s.cache_bytes});
     transfers.push_back({server, s.transfers});
     append(notifies,
            by("result",
@@ -110,7 +121,13 @@ void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers)
   page.counter("hcpnet_dns_forward_failures_total", "Forwarded queries that no upstream answered.", failures);
   page.counter("hcpnet_dns_cache_hits_total", "Forwarded queries answered from the cache.", hits);
   page.gauge("hcpnet_dns_cache_entries", "Answers in the cache.", entries);
+  page.gauge("hcpnet_dns_cache_bytes", "Memory of the cache.", bytes);
   page.gauge("hcpnet_dns_pending_forwards", "Queries that wait for an upstream.", pending);
+  page.counter("hcpnet_dns_coalesced_total", "Queries that joined a question in flight.", coalesced);
+  page.counter("hcpnet_dns_upstream_failures_total", "Questions that an upstream did not answer, by reason.", silent);
+  page.counter("hcpnet_dns_upstream_probes_total", "Questions to see whether an upstream answers again.", probes);
+  page.counter("hcpnet_dns_upstream_case_changed_total", "Upstreams found not to keep the case of names.", folding);
+  page.gauge("hcpnet_dns_tcp_connections", "TCP connections open.", connections);
   page.counter("hcpnet_dns_cookies_total", "Queries with a cookie, by what it was.", cookies);
   page.counter("hcpnet_dns_chains_cut_total", "Replies that end after as many aliases as are followed.", chains);
   page.counter("hcpnet_dns_transfers_total", "Zone transfers begun.", transfers);

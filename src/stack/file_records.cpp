@@ -257,6 +257,21 @@ std::string file_of(const spec::ValidDnsPolicy& policy, const std::string& view,
   return {};
 }
 
+/// Where the policy says that the name is a zone of the view; "/spec" where no single item does.
+std::string pointer_to(const spec::ValidDnsPolicy& policy, const std::string& view, const dns::Name& apex) {
+  if (view == "vlan" && policy.lease_domain == apex) return "/spec/leaseDomain";
+  for (const auto& item : policy.zone_files)
+    if (item.view == view && item.file->zone()->apex() == apex) return item.pointer + "/path";
+  return "/spec";
+}
+
+/// Under these everybody has names, and who makes one of them a zone takes all of them.
+bool holds_names_of_everybody(const dns::Name& apex) {
+  if (apex.is_root()) return true;
+  constexpr const char* kTrees[] = {"arpa", "in-addr.arpa", "ip6.arpa"};
+  return std::ranges::any_of(kTrees, [&](const char* tree) { return apex == dns::parse_name(tree).value(); });
+}
+
 }  // namespace
 
 void warn_of_unseen_files(const dns::Config& config, const spec::ValidDnsPolicy& policy, const spec::ObjectMeta& owner,
@@ -271,6 +286,14 @@ void warn_of_unseen_files(const dns::Config& config, const spec::ValidDnsPolicy&
 
 void warn_of_dead_forwarding(const dns::Config& config, const spec::ValidDnsPolicy& policy,
                              const spec::ObjectMeta& owner, Diagnostics& problems) {
+  if (!config.forwarding.is_enabled()) return;
+  for (const dns::View& view : config.views)
+    for (const auto& zone : view.zones)
+      if (holds_names_of_everybody(zone->apex()))
+        problems.add(problem(Severity::warning, policy.origin, pointer_to(policy, view.name, zone->apex()), owner,
+                             "zone-not-forwarded",
+                             "no name below " + zone->apex().to_string() + " is forwarded in view " + view.name +
+                                 ": that is a zone of our own"));
   if (!policy.forwarding) return;
   for (std::size_t i = 0; i < policy.forwarding->zones.size(); ++i) {
     const dns::Name& zone = policy.forwarding->zones[i].first;

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <hcpnet/bytes.hpp>
+#include <set>
 #include <utility>
 
 #include "dns/random_source.hpp"
 #include "dns/siphash.hpp"
+#include "dns/snapshot.hpp"
+#include "dns/transfer.hpp"
 #include "stack/derive.hpp"
 
 namespace hcpnet {
@@ -63,6 +66,26 @@ std::vector<std::string> paths_of(const std::vector<RecordStamp>& records) {
 
 bool serves_anything(const StackConfig& config) {
   return !config.dhcp.subnets.empty() || !config.dns.empty() || !config.proxies.empty();
+}
+
+/// But for those of leases, whose names are not among the records yet.
+void set_serials(DnsServerConfig& server, const dns::Config& served, std::uint32_t now) {
+  std::vector<dns::View> as_read;
+  if (server.lease_zone) as_read = server.config.views;
+  dns::set_serials(server.config, dns::ZoneIndex(served), now);
+  if (!server.lease_zone) return;
+  std::set<dns::Name> of_leases(server.lease_zone->reverse.begin(), server.lease_zone->reverse.end());
+  of_leases.insert(server.lease_zone->domain);
+  for (std::size_t i = 0; i < as_read.size(); ++i)
+    for (std::size_t j = 0; j < as_read[i].zones.size(); ++j)
+      if (as_read[i].name == server.lease_zone->view && of_leases.contains(as_read[i].zones[j]->apex()))
+        server.config.views[i].zones[j] = std::move(as_read[i].zones[j]);
+}
+
+void set_serials(StackConfig& config, const LoadRequest& request) {
+  for (DnsServerConfig& server : config.dns)
+    if (const auto served = request.dns_served.find(server.owner); served != request.dns_served.end())
+      set_serials(server, served->second->config, request.now);
 }
 
 Diagnostic nothing_to_serve(const ServedParts& serve) {
@@ -146,6 +169,7 @@ LoadOutcome load_set(const LoadRequest& request) {
     problems.add(nothing_to_serve(request.serve));
     return {problems, std::move(record_files)};
   }
+  set_serials(*config, request);
   loaded->checked = std::move(*checked);
   loaded->config = std::move(*config);
   return {loaded, std::move(record_files)};

@@ -4,12 +4,17 @@
 #include <hcpnet/stack.hpp>
 #include <hcpnet/stack/config.hpp>
 #include <hcpnet/stack/files.hpp>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace hcpnet {
+
+namespace dns {
+struct Snapshot;
+}  // namespace dns
 
 /// What is kept of a file of records, to see whether it changes: its text may be as large as all that it says.
 struct RecordStamp {
@@ -35,6 +40,10 @@ struct LoadRequest {
   Surroundings surroundings;
   std::shared_ptr<const SourceFiles> read_once;  ///< has what can be read once only (is_read_once()); null at the start
   std::shared_ptr<const LoadedSet> served;       ///< texts equal to its own are not looked into; null: always
+  /// What each DNS server answers from, by owner: with many zones to be transferred it takes seconds to see which are
+  /// the same, and to give the others their serials.
+  std::map<std::string, std::shared_ptr<const dns::Snapshot>> dns_served{};
+  std::uint32_t now = 0;  ///< seconds since 1970
 };
 
 struct LoadOutcome {

@@ -6,6 +6,7 @@
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
+#include <chrono>
 #include <utility>
 
 #include "runtime/error_text.hpp"
@@ -61,14 +62,18 @@ LoadOutcome try_load(const LoadRequest& request) try { return load_set(request);
 }  // namespace
 
 LoadRequest Stack::Impl::load_request() const {
-  return {options.files,
-          options.observed,
-          options.endpoints,
-          options.texts,
-          options.serve,
-          surroundings_,
-          served_ ? served_->files : nullptr,
-          nullptr};
+  LoadRequest request{options.files,
+                      options.observed,
+                      options.endpoints,
+                      options.texts,
+                      options.serve,
+                      surroundings_,
+                      served_ ? served_->files : nullptr,
+                      nullptr};
+  for (const NamedDns& d : dns) request.dns_served.emplace(d.owner, d.server->snapshot());
+  request.now = static_cast<std::uint32_t>(
+      std::chrono::duration_cast<std::chrono::seconds>(options.clock->system_now().time_since_epoch()).count());
+  return request;
 }
 
 /// While the caller waits. What is being loaded meanwhile may be older: it is loaded again.

@@ -63,7 +63,8 @@ void bind_server_stats(py::module_& m) {
                     "dict[str, int]: queries answered FORMERR, by what was wrong with them.")
       .def_readonly("cookies", &ServerStats::cookies,
                     "dict[str, int]: queries by what their cookie was: \"client_only\", \"invalid\", \"valid\".")
-      .def_readonly("chains_cut", &ServerStats::chains_cut, "int: replies that end after 8 aliases.")
+      .def_readonly("chains_cut", &ServerStats::chains_cut,
+                    "int: replies that end after 8 aliases, or lead to too many upstreams.")
       .def_readonly("transfers", &ServerStats::transfers, "int: zone transfers begun.")
       .def_readonly("notifies_sent", &ServerStats::notifies_sent, "int.")
       .def_readonly("notifies_acknowledged", &ServerStats::notifies_acknowledged, "int.")

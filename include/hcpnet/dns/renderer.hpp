@@ -56,7 +56,8 @@ struct Rendered {
   Diagnostics warnings;             ///< what the target can't express and is left out
 };
 
-/// Errors, by code: unavailable-zone (its addresses are not known), name-not-supported, port-collides, bad-option.
+/// Errors, by code: unavailable-zone (its addresses are not known), name-not-supported, name-server (of a zone, which
+/// BIND would refuse), port-collides, bad-option.
 [[nodiscard]] Result<Rendered, Diagnostics> render(const Config& config, RenderTarget target,
                                                    const RenderOptions& options = {});
 

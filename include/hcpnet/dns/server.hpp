@@ -58,7 +58,7 @@ struct ServerStats {
       cookies;  ///< queries by what their cookie was: "client_only", "invalid", "valid"
   std::uint64_t forwarded = 0, forward_failures = 0, cache_hits = 0, cache_entries = 0, pending_forwards = 0;
   std::uint64_t coalesced = 0;   ///< queries that joined a question already in flight
-  std::uint64_t chains_cut = 0;  ///< replies that end after kMaxCnameHops aliases
+  std::uint64_t chains_cut = 0;  ///< replies that end after kMaxCnameHops aliases, or lead to too many upstreams
   std::uint64_t transfers = 0;   ///< zone transfers begun
   std::uint64_t notifies_sent = 0, notifies_acknowledged = 0, notifies_failed = 0;
   std::uint64_t cache_misses = 0, stale_answers = 0, prefetches = 0;
@@ -138,6 +138,8 @@ class Server {
   [[nodiscard]] ServerStats stats() const;
   /// Precondition: started.
   [[nodiscard]] const Config& config() const;
+  /// What is served now, for any thread to read. Precondition: started.
+  [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const;
 
  private:
   struct Impl;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <hcpnet/dns/config.hpp>
+#include <hcpnet/dns/zone.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/result.hpp>
 #include <memory>
@@ -24,6 +25,9 @@ class ViewZones {
   /// The zone with the longest apex at or above `name`; null when no zone owns it.
   [[nodiscard]] const Zone* find(const Name& name) const noexcept;
   [[nodiscard]] const Zone* find(const FoldedName& name) const noexcept;
+  /// The zone that answers for records of `type`: as find(), but for DS records at an apex, which are the parent zone's
+  /// where that is here and delegates the name (RFC 4035 section 3.1.4.1).
+  [[nodiscard]] const Zone* find_for(const FoldedName& name, Type type) const noexcept;
 
  private:
   struct Slot {
@@ -31,6 +35,8 @@ class ViewZones {
     const Zone* zone = nullptr;
   };
 
+  /// With an apex of at most `max_labels`, of those that the name has.
+  [[nodiscard]] const Zone* find(const FoldedName& name, std::size_t max_labels) const noexcept;
   /// Whether a list, if there is one, holds the address.
   static bool holds(const std::optional<std::vector<Cidr>>& list, const IpAddress& client) noexcept;
 

@@ -24,8 +24,7 @@ ns.sub A 192.0.2.50
 hidden.sub TXT "occluded"
 deep.sub NS elsewhere.example.
 secure NS ns1
-secure DS 1 5 1 ab cd
-*.wild NS ns1
+secure DS 1 5 9 ab cd
 cname CNAME host.sub
 under.ent NS ns1
 )";
@@ -43,7 +42,14 @@ class Delegated : public testing::Test {
     std::ranges::sort(text);
     return text;
   }
-  std::shared_ptr<const Zone> zone = make_zone(parse_zone_file("zone", kZone).value());
+  /// With name servers at a wildcard too, which no file may have.
+  static std::shared_ptr<const Zone> make_delegating_zone() {
+    ZoneRecords records = parse_zone_file("zone", kZone).value();
+    const std::string server(as_text(test::name("ns1.blue.example").wire()));
+    records.rrsets.push_back({test::name("*.wild.blue.example"), Type::ns, 60, {server}});
+    return make_zone(std::move(records));
+  }
+  std::shared_ptr<const Zone> zone = make_delegating_zone();
   ViewSet views = ViewSet::make({test::view_of({zone})}).value();
 };
 
@@ -69,12 +75,37 @@ TEST_F(Delegated, NamesAtAndBelowACutAreReferred) {
 TEST_F(Delegated, DsAtTheCutIsOfThisSide) {
   const Message there = ask("secure.blue.example", Type::ds);
   EXPECT_NE(there.flags & flag::kAuthoritative, 0);
-  EXPECT_EQ(lines(there.answers), std::vector<std::string>{"secure.blue.example. DS 1 5 1 abcd"});
+  EXPECT_EQ(lines(there.answers), std::vector<std::string>{"secure.blue.example. DS 1 5 9 abcd"});
   const Message absent = ask("sub.blue.example", Type::ds);
   EXPECT_NE(absent.flags & flag::kAuthoritative, 0);
   EXPECT_EQ(absent.rcode(), Rcode::noerror);
   EXPECT_EQ(absent.authority.at(0).type, Type::soa);
   EXPECT_EQ(ask("x.sub.blue.example", Type::ds).authority.at(0).type, Type::ns) << "below the cut it is not";
+}
+
+TEST_F(Delegated, DsAtAnApexIsOfTheParentThatIsHereToo) {  // RFC 4035 section 3.1.4.1
+  const auto child = [](std::string_view apex) {
+    return std::make_shared<const Zone>(test::name(apex), std::vector<RRset>{});
+  };
+  Config config;
+  config.views = {test::view_of({zone, child("secure.blue.example"), child("sub.blue.example"),
+                                 child("x.sub.blue.example"), child("plain.blue.example")})};
+  views = ViewSet::make(config.views).value();
+  EXPECT_EQ(lines(ask("Secure.blue.example", Type::ds).answers),
+            std::vector<std::string>{"Secure.blue.example. DS 1 5 9 abcd"});
+  const auto owner_of_soa = [&](std::string_view name, Type type) {
+    const Message reply = ask(name, type);
+    EXPECT_EQ(reply.rcode(), Rcode::noerror) << name;
+    EXPECT_NE(reply.flags & flag::kAuthoritative, 0) << name;
+    return reply.authority.at(0).owner.to_string();
+  };
+  EXPECT_EQ(owner_of_soa("sub.blue.example", Type::ds), "blue.example.") << "delegated without";
+  EXPECT_EQ(owner_of_soa("x.sub.blue.example", Type::ds), "x.sub.blue.example.") << "that parent says nothing of it";
+  EXPECT_EQ(owner_of_soa("plain.blue.example", Type::ds), "plain.blue.example.") << "not delegated";
+  EXPECT_EQ(owner_of_soa("secure.blue.example", Type::a), "secure.blue.example.");
+  EXPECT_EQ(owner_of_soa("blue.example", Type::ds), "blue.example.") << "without a parent here";
+  const auto why = explain(config, test::name("secure.blue.example"), Type::ds, *parse_ip_address("192.0.2.9")).value();
+  EXPECT_EQ(why.steps.at(0).zone, "blue.example.");
 }
 
 TEST_F(Delegated, AnAliasIntoACutKeepsItsAuthority) {

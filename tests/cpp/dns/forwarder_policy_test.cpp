@@ -161,6 +161,62 @@ TEST_F(DnsForwarderPolicy, AZoneHasUpstreamsOfItsOwn) {
   EXPECT_THAT(counts(), ElementsAre(1, 2, 2)) << "the longest zone decides";
 }
 
+/// The name asked for is an alias of `target`, whose address is this, where one is told.
+Bytes reply_with_alias(const Message& query, std::string_view target, std::string_view address = {}) {
+  Message reply = query;
+  reply.flags |= flag::kResponse | flag::kRecursionAvailable;
+  reply.edns.reset();
+  const Name to = test::name(target);
+  reply.answers = {{query.questions.at(0).name, Type::cname, kClassIn, 60, std::string(as_text(to.wire()))}};
+  if (!address.empty())
+    reply.answers.push_back({to, Type::a, kClassIn, 60, std::string(as_text(test::ipv4(address).bytes()))});
+  return encode_message(reply).value();
+}
+
+TEST_F(DnsForwarderPolicy, WhoTellsAnAliasIntoAZoneHasNoSayThere) {
+  add([](const Asked& asked) { return reply_with_alias(asked.query, "db.corp.example", "6.6.6.6"); });
+  add_good();
+  forwarding.zones.push_back({test::name("corp.example"), {forwarding.upstreams.back()}});
+  forwarding.upstreams.pop_back();
+  start_forwarding();
+  for (const char* from : {"upstream", "cache"}) {
+    const Message reply = ask("www.example.net");
+    EXPECT_EQ(addresses(reply), kOld) << from;
+    ASSERT_EQ(reply.answers.size(), 2u) << from;
+    EXPECT_EQ(reply.answers[0].owner, test::name("www.example.net")) << from;
+  }
+  EXPECT_THAT(counts(), ElementsAre(1, 1));
+  EXPECT_EQ(addresses(ask("other.example.net")), kOld) << "with the end in the cache alone";
+  EXPECT_THAT(counts(), ElementsAre(2, 1));
+}
+
+TEST_F(DnsForwarderPolicy, AnAliasOutOfAZoneIsFollowedWhereItIsToldAlone) {
+  std::string_view told;
+  add_good();
+  add([&](const Asked& asked) { return reply_with_alias(asked.query, "www.example.net", told); });
+  forwarding.zones.push_back({test::name("corp.example"), {forwarding.upstreams.back()}});
+  forwarding.upstreams.pop_back();
+  start_forwarding();
+  for (const char* from : {"upstream", "cache"}) EXPECT_EQ(addresses(ask("a.corp.example")), kOld) << from;
+  EXPECT_THAT(counts(), ElementsAre(1, 1));
+  told = "192.0.2.99";
+  EXPECT_EQ(addresses(ask("b.corp.example")), std::vector<std::string>{"192.0.2.99"}) << "a resolver says the rest";
+  EXPECT_THAT(counts(), ElementsAre(1, 2));
+}
+
+TEST_F(DnsForwarderPolicy, ACircleThroughSeveralUpstreamsEnds) {
+  add([](const Asked& asked) { return reply_with_alias(asked.query, "b.corp.example"); });
+  add([](const Asked& asked) { return reply_with_alias(asked.query, "a.example.net"); });
+  forwarding.zones.push_back({test::name("corp.example"), {forwarding.upstreams.back()}});
+  forwarding.upstreams.pop_back();
+  start_forwarding();
+  const Message reply = ask("a.example.net");
+  EXPECT_EQ(reply.rcode(), Rcode::noerror);
+  EXPECT_EQ(reply.answers.size(), 2u) << "each alias once";
+  EXPECT_EQ(server->stats().chains_cut, 1u);
+  EXPECT_THAT(counts(), ElementsAre(1, 1));
+}
+
 TEST_F(DnsForwarderPolicy, WithZonesAloneOtherNamesAreRefused) {
   add_good();
   forwarding.zones.push_back({test::name("corp.example"), forwarding.upstreams});

@@ -394,6 +394,24 @@ test::ScriptedUpstream::Script saying(std::vector<Record> answers) {
   };
 }
 
+TEST_F(DnsForwarder, ASecondAliasOfANameLeadsNowhere) {
+  const auto alias = [](std::string_view owner, std::string_view target) {
+    return Record{test::name(owner), Type::cname, kClassIn, 60, std::string(as_text(test::name(target).wire()))};
+  };
+  const Record forged{test::name("api.blue.example"), Type::a, kClassIn, 60, "\x06\x06\x06\x06"};
+  const Record true_one{test::name("mid.test"), Type::a, kClassIn, 60, "\x0a\x01\x01\x01"};
+  add(saying({alias("www.example.net", "mid.test"), alias("www.example.net", "api.blue.example"), true_one, forged}));
+  start_forwarding();
+  for (const char* from : {"upstream", "cache"}) {
+    const Message reply = ask();
+    EXPECT_EQ(addresses(reply), std::vector<std::string>{"10.1.1.1"}) << from;
+    EXPECT_EQ(reply.answers.size(), 2U) << from;
+  }
+  upstreams[0]->script =
+      saying({alias("w2.example.net", "w2.example.net"), alias("w2.example.net", "api.blue.example"), forged});
+  EXPECT_TRUE(addresses(ask("w2.example.net")).empty()) << "nor where the first is a circle";
+}
+
 TEST_F(DnsForwarder, AnAnswerToAnotherQuestionIsNone) {
   add(saying({{test::name("www.example.net"), Type::aaaa, kClassIn, 60, std::string(16, '\0')}}));
   add(saying({{test::name("victim.test"), Type::a, kClassIn, 60, "\x06\x06\x06\x06"}}));

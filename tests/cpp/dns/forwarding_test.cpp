@@ -197,6 +197,28 @@ TEST(DnsKeepWhatWasAsked, AnAliasIsAloneAtItsName) {  // RFC 2181 section 10.1
   EXPECT_EQ(unfinished.answers, std::vector<Record>{chain[0]});
 }
 
+TEST(DnsKeepWhatWasAsked, OfSeveralAliasesAtOneNameTheFirstIsBelieved) {
+  const std::vector<Record> first{make_alias("www.example.net", "mid.test"), a_record("mid.test", 60)};
+  std::vector<Record> answers{first[0], make_alias("WWW.example.net", "api.blue.example"), first[1],
+                              a_record("api.blue.example", 60, 66)};
+  EXPECT_EQ(keep("www.example.net", Type::a, answers).answers, first);
+  EXPECT_EQ(keep("www.example.net", Type::cname, answers).answers, std::vector<Record>{first[0]});
+  EXPECT_EQ(keep("www.example.net", Type::any, answers).answers, std::vector<Record>{first[0]});
+  answers[0] = make_alias("www.example.net", "www.example.net");
+  EXPECT_EQ(keep("www.example.net", Type::a, answers).answers, std::vector<Record>{answers[0]}) << "a circle";
+}
+
+TEST(DnsKeepWhatWasAsked, DataOfANameThatDoesNotExistIsNoAnswer) {
+  Message reply = reply_to(make_query("www.example.net", Type::a));
+  reply.flags = static_cast<std::uint16_t>(reply.flags | static_cast<std::uint16_t>(Rcode::nxdomain));
+  reply.answers = {make_alias("www.example.net", "mid.test")};
+  EXPECT_TRUE(keep_what_was_asked(reply)) << "the code is that of the last name (RFC 6604)";
+  reply.answers.push_back(a_record("mid.test", 60));
+  EXPECT_FALSE(keep_what_was_asked(reply));
+  reply.answers = {a_record("www.example.net", 60)};
+  EXPECT_FALSE(keep_what_was_asked(reply));
+}
+
 TEST(DnsKeepWhatWasAsked, TheLongestChainKeepsItsEnd) {
   std::vector<Record> chain;
   for (int i = 0; i < 64; ++i)
@@ -327,7 +349,7 @@ TEST(DnsAliasQuery, WritesNoMoreThanThereIsRoomFor) {
       ViewSet::make({test::view_of({std::make_shared<const Zone>(
                         name("blue.example"), std::vector<RRset>{test::a_record("api.blue.example", "192.0.2.4")})})})
           .value();
-  const Bytes begun = up_to_own_name(encode_message(told).value(), views[0]).value();
+  const Bytes begun = up_to_others_name(encode_message(told).value(), views[0], {}).value().bytes;
   ASSERT_GT(begun.size(), kMaxUdpBytes);
   const AliasQuery alias(encode_message(query).value(), begun, Transport::udp);
   Bytes out(kMaxMessageBytes, 0xee);

@@ -147,6 +147,32 @@ TEST(RenderDnsmasq, LeavesOutWhatIsDelegatedAndSaysSo) {
   EXPECT_EQ(left_out, (std::vector<std::string>{"sub.z.test. NS", "ns.sub.z.test. A"}));
 }
 
+TEST(Render, SaysWhatOtherNameServersRefuse) {
+  const auto servers = [](std::string_view owner, std::string_view server) {
+    return RRset{name(owner), Type::ns, 30, {std::string(as_text(name(server).wire()))}};
+  };
+  const auto flaw = [](std::vector<RRset> records) -> std::string {
+    const Config config = one_view({zone_of("z.test", std::move(records))});
+    const auto files = render(config, RenderTarget::zonefile);
+    const auto bind = render(config, RenderTarget::bind);
+    if (bind) return files.value().warnings.empty() ? "none" : "a warning alone";
+    const Diagnostic& error = bind.error().items().at(0);
+    EXPECT_EQ(error.code, "name-server");
+    EXPECT_EQ(files.value().warnings.items().at(0).found, error.found);
+    return error.found;
+  };
+  const RRset own = servers("z.test", "ns.z.test");
+  RRset as_alias = servers("ns.z.test", "other.test");
+  as_alias.type = Type::cname;
+  EXPECT_EQ(flaw({own}), "the zone z.test. has the name server ns.z.test. without an address");
+  EXPECT_EQ(flaw({own, as_alias}), "the zone z.test. has the name server ns.z.test., which is an alias");
+  EXPECT_EQ(flaw({servers("*.w.z.test", "ns.other.test")}),
+            "the zone z.test. has name servers at the wildcard *.w.z.test.");
+  EXPECT_EQ(flaw({own, a_record("*.z.test", "192.0.2.1")}), "none");
+  EXPECT_EQ(flaw({servers("z.test", "ns.other.test")}), "none");
+  EXPECT_EQ(flaw({servers("z.test", "ns.sub.z.test"), servers("sub.z.test", "ns.other.test")}), "none") << "delegated";
+}
+
 RRset alias(std::string_view owner, std::string_view target) {
   return {name(owner), Type::cname, 30, {std::string(as_text(name(target).wire()))}};
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "dns/dns_support.hpp"
 
@@ -181,6 +182,42 @@ TEST(Serials, GrowWithEachChangeAndOverRestarts) {
   EXPECT_EQ(serial_of(*with_current_serial(changed, first, 1'700'000'009)), 1'700'000'009U);
   EXPECT_EQ(serial_of(*with_current_serial(changed, first, 1'700'000'000)), 1'700'000'001U) << "twice in a second";
   EXPECT_EQ(serial_of(*with_current_serial(changed, first, 1'600'000'000)), 1'700'000'001U) << "the clock went back";
+}
+
+/// A zone for each of many names, as a hosts file makes them; the first has this address.
+Config config_of_many_zones(std::string_view first_address) {
+  constexpr int kZones = 10'000;
+  Config config;
+  config.transfer.clients = {test::cidr("192.0.2.0/24")};
+  config.views = {test::view_of({})};
+  for (int i = 0; i < kZones; ++i) {
+    const std::string apex = 'h' + std::to_string(i) + ".lan";
+    config.views[0].zones.push_back(std::make_shared<const Zone>(
+        test::name(apex), std::vector<RRset>{test::a_record(apex, i == 0 ? first_address : "192.0.2.7")}));
+  }
+  return config;
+}
+
+TEST(Serials, OfManyZonesAreSetInTime) {
+  using namespace std::chrono_literals;
+  const auto began = std::chrono::steady_clock::now();
+  Config first = config_of_many_zones("192.0.2.1");
+  set_serials(first, {}, 1'700'000'000);
+  const ZoneIndex before(first);
+  const auto count_same = [&](const Config& config) {
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < config.views[0].zones.size(); ++i)
+      if (config.views[0].zones[i] == first.views[0].zones[i]) ++same;
+    return same;
+  };
+  Config next = config_of_many_zones("192.0.2.2");
+  set_serials(next, before, 1'700'000'009);
+  EXPECT_EQ(count_same(next), next.views[0].zones.size() - 1);
+  EXPECT_EQ(serial_of(*next.views[0].zones[0]), 1'700'000'009U);
+  const auto zones = next.views[0].zones;
+  set_serials(next, before, 1'700'000'011);
+  EXPECT_EQ(next.views[0].zones, zones) << "they have them";
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 20s) << "each zone was looked for among all";
 }
 
 TEST(Serials, ThatSomebodyChoseStayAsLongAsTheyGrow) {

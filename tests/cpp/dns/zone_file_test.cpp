@@ -62,9 +62,9 @@ TEST(ParseZoneFile, ReadsEveryWayOfWritingARecord) {
       "            \"\\195\\169 \\\"q\\\"\" )\n"
       "a\\.b  TYPE65280 \\# 2 ABcd\n"
       "in    IN A 192.0.2.4\n"
-      "dane  TLSA 3 1 1 ( AB\n"
+      "dane  TLSA 3 1 0 ( AB\n"
       "        cd ) ; a digest may be cut\n"
-      "sig   RRSIG \\# 3 0001 0d\n"
+      "sig   RRSIG \\# 20 00010d02 0000003c00000001 000000010007 0073\n"
       "abs.example.com. TYPE1 \\# 4 c0000205\n");
   ASSERT_TRUE(zone) << zone.error().to_string();
   EXPECT_EQ(zone->apex, name("example.com"));
@@ -78,8 +78,8 @@ TEST(ParseZoneFile, ReadsEveryWayOfWritingARecord) {
                                  "txt.sub.example.com. 3600 TXT \"semi;colon\" \"un;quoted\" \"\\195\\169 \\\"q\\\"\"",
                                  "a\\.b.sub.example.com. 3600 TYPE65280 \\# 2 abcd",
                                  "in.sub.example.com. 3600 A 192.0.2.4",
-                                 "dane.sub.example.com. 3600 TLSA 3 1 1 abcd",
-                                 "sig.sub.example.com. 3600 RRSIG \\# 3 00010d",
+                                 "dane.sub.example.com. 3600 TLSA 3 1 0 abcd",
+                                 "sig.sub.example.com. 3600 RRSIG \\# 20 00010d020000003c000000010000000100070073",
                                  "abs.example.com. 3600 A 192.0.2.5",
                              }));
   ASSERT_EQ(zone->warnings.warning_count(), 1U);
@@ -267,6 +267,10 @@ TEST(ParseZoneFile, RoundTripsThroughTheRenderer) {
   ASSERT_TRUE(again) << again.error().to_string();
   EXPECT_EQ(render_zone_file(*make_zone(*again), again->serial), text);
   EXPECT_EQ(make_zone(*again)->rrsets().size(), zone->rrsets().size());
+}
+
+TEST(ParseZoneFile, AWildcardHasNoNameServers) {
+  EXPECT_EQ(problems_of("$TTL 60\n@ SOA ns h 1 1 1 1 1\n@ NS ns\nns A 192.0.2.1\n*.w NS ns\n"), "5:zone-name-server");
 }
 
 TEST(ParseZoneFile, NoPrefixAndNoChangedByteDoesHarm) {

@@ -285,7 +285,7 @@ TEST(DnsPolicy, PublishesRecordsOfEveryTypeOfData) {
       records("{name: a.example, type: TXT, data: [\"\\\"x y\\\"\"]}, {name: b.example, type: mx, ttlSeconds: 5, "
               "data: [10 a.example.]}, {name: _s._tcp.c.example, type: SRV, data: [0 0 1 a., 0 0 2 b.]}, "
               "{name: d.example, type: HTTPS, data: [1 . alpn=h2]}, {name: e.example, type: TYPE65280, data: "
-              "['\\# 1 00']}, {name: _443._tcp.f.example, type: TLSA, data: [3 1 1 ab cd]}, {name: g.example, type: "
+              "['\\# 1 00']}, {name: _443._tcp.f.example, type: TLSA, data: [3 1 0 ab cd]}, {name: g.example, type: "
               "NAPTR, data: ['\\# 8 0000 0001 00 00 00 00', '100 10 U SIP+D2U \"\" _sip.example.']}"),
       IsEmpty());
   EXPECT_THAT(records("{name: a, type: NAPTR, data: ['\\# 1 00']}, {name: b, type: RP, data: ['\\# 3 0000ff']}"),
@@ -416,6 +416,43 @@ TEST(DnsPolicy, SaysThatRecordsOfOneOwnerAndTypeHaveOneTtl) {
   EXPECT_THAT(found(lists),
               ElementsAre("ttl-differs /spec/records/1/ttlSeconds", "ttl-differs /spec/views/0/records/1/ttlSeconds"));
   EXPECT_THAT(found("  recordTTLSeconds: 60\n" + lists), ElementsAre("ttl-differs /spec/records/1/ttlSeconds"));
+}
+
+TEST(DnsPolicy, NoRecordTakesTheRoot) {
+  const std::string records =
+      "  records: [{name: ., type: A, data: [192.0.2.1]}, {name: '*.', type: A, data: [192.0.2.1]}, {name: foo, type: "
+      "A, data: [192.0.2.1]}, {name: lan., type: A, data: [192.0.2.1]}]\n";
+  EXPECT_THAT(errors_of("DNSPolicy", records),
+              ElementsAre("bad-name /spec/records/0/name", "bad-name /spec/records/1/name"));
+  EXPECT_THAT(test::warnings(test::infra_text() + policy("DNSPolicy", "p", "{kind: Infra, name: yard}",
+                                                         "  records: [{name: foo, type: A, data: [192.0.2.1]}, {name: "
+                                                         "lan., type: A, data: [192.0.2.1]}]\n")),
+              ElementsAre("bad-name /spec/records/0/name"));
+}
+
+TEST(DnsPolicy, NotifiesNobodyOfItsOwnChanges) {
+  EXPECT_THAT(test::errors(std::string(test::kOooi) +
+                           "kind: DNSServer\nmetadata: {name: a, namespace: hcp}\nspec: {networkConfig: {serverIP: "
+                           "192.0.2.3, proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com}\n---\n" +
+                           policy("DNSPolicy", "p", "{kind: DNSServer, name: a}",
+                                  "  transfer: {notify: [192.0.2.9, 192.0.2.3, \"192.0.2.3:54\"]}\n")),
+              ElementsAre("forward-loop /spec/transfer/notify/1"));
+}
+
+TEST(DnsPolicy, HasNoRecordsThatOtherServersRefuse) {
+  EXPECT_THAT(errors_of("DNSPolicy",
+                        "  records: [{name: '*.w.example', type: NS, data: [ns.example.]}, {name: a.example, type: "
+                        "DS, data: [1 8 2 00]}, {name: b.example, type: DNSKEY, data: ['\\# 1 00']}]\n"),
+              testing::UnorderedElementsAre("bad-combination /spec/records/0/name", "bad-record /spec/records/1/data/0",
+                                            "bad-record /spec/records/2/data/0"));
+}
+
+TEST(DnsPolicy, AListOfClientsThatHasLostItsLastOneLetsNobodyIn) {
+  EXPECT_THAT(errors_of("DNSPolicy", "  access: [{view: vlan, allowedClients: [], forwardedClients: []}]\n"),
+              ElementsAre("too-few-items /spec/access/0/allowedClients",
+                          "too-few-items /spec/access/0/forwardedClients"));
+  EXPECT_THAT(errors_of("DNSPolicy", "  access: [{view: vlan}]\n  transfer: {allowedClients: []}\n"), IsEmpty())
+      << "a list that is not there, and one that means nobody";
 }
 
 TEST(DnsPolicy, TakesNoIpv4AddressInTheFormOfAnIpv6One) {

@@ -523,12 +523,11 @@ TEST(StackConfig, WarnsOfADelegationThatHidesWhatStandsBelowIt) {
     EXPECT_EQ(messages(warnings(referral("apps.blue.hc.example.com"), objects), code),
               Texts{"hcp/vlan7: this delegation hides *.apps.blue.hc.example.com. A from the view vlan, whose clients "
                     "are referred to its name servers"});
-  EXPECT_EQ(messages(warnings(referral("\"*.sub.red.hc.example.com\""), {}), code), Texts{}) << "it delegates nothing";
   EXPECT_EQ(messages(warnings(referral("blue.hc.example.com"), {}), code), Texts{}) << "the apex is no cut";
 
   const std::string with_servers = R"(  - {name: sub.red.hc.example.com, type: NS, data: [ns.sub.red.hc.example.com.]}
   - {name: sub.red.hc.example.com, type: NS, data: [ns2.sub.red.hc.example.com.]}
-  - {name: sub.red.hc.example.com, type: DS, data: ["1 8 2 00"]}
+  - {name: sub.red.hc.example.com, type: DS, data: ["1 8 9 00"]}
   - {name: ns.sub.red.hc.example.com, type: A, data: [192.0.2.50]}
   - {name: ns2.sub.red.hc.example.com, type: AAAA, data: ["2001:db8::50"]}
 )";
@@ -550,6 +549,24 @@ TEST(StackConfig, WarnsOfAZoneOfForwardingThatIsOurOwn) {
                    "blue.hc.example.com. is a zone of our own",
                    "hcp/vlan7: nothing of the zone registry.example.org. is forwarded in view vlan: "
                    "registry.example.org. is a zone of our own"}));
+}
+
+TEST(StackConfig, WarnsOfAZoneThatTakesTheNamesOfEverybody) {
+  EXPECT_EQ(messages(make(with_dns_policy("  leaseDomain: in-addr.arpa\n"), {}).warnings, "zone-not-forwarded"),
+            Texts{"hcp/vlan7: no name below in-addr.arpa. is forwarded in view vlan: that is a zone of our own"});
+  EXPECT_EQ(messages(make(with_dns_policy("  leaseDomain: vms.example.com\n"), {}).warnings, "zone-not-forwarded"),
+            Texts{});
+}
+
+TEST(StackConfig, WarnsOfClientsThatNoViewHas) {
+  const auto warnings = [](const std::string& access) {
+    return messages(make(with_dns_policy("  access: [" + access + "]\n"), {}).warnings, "no-client-of-view");
+  };
+  const Texts nobody{"hcp/vlan7: no client of the view vlan is in any of these networks"};
+  EXPECT_EQ(warnings("{view: vlan, allowedClients: [10.0.0.0/8, '2001:db8::/32']}"), nobody);
+  EXPECT_EQ(warnings("{view: vlan, forwardedClients: [10.0.0.0/8]}"), nobody);
+  EXPECT_EQ(warnings("{view: vlan, allowedClients: [192.0.0.0/16, 10.0.0.0/8]}"), Texts{});
+  EXPECT_EQ(warnings("{view: pod, allowedClients: [10.0.0.0/8]}"), Texts{});
 }
 
 TEST(StackConfig, RefusesAPodAddressInTheFormOfAnIpv6One) {

@@ -7,6 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+
+#include "dns/snapshot.hpp"
+#include "dns/transfer.hpp"
 
 namespace hcpnet {
 namespace {
@@ -53,6 +57,35 @@ spec:
   }
   std::filesystem::path folder;
 };
+
+TEST_F(LoadSet, ZonesToBeTransferredThatStayAreTheVerySame) {
+  std::ifstream set(folder / "set.yaml", std::ios::binary);
+  write("set.yaml", std::string(std::istreambuf_iterator<char>(set), {}) +
+                        "  transfer: {allowedClients: [192.0.2.0/24]}\n");
+  LoadRequest request;
+  request.files = {(folder / "set.yaml").string()};
+  request.now = 1'700'000'009;
+  const auto first = load_set(request);
+  ASSERT_TRUE(first.set.has_value()) << first.set.error().to_string();
+  const DnsServerConfig& server = (*first.set)->config.dns.at(0);
+  dns::Config served = server.config;
+  dns::set_serials(served, {}, 1'700'000'000);
+  request.dns_served.emplace(server.owner, std::make_shared<const dns::Snapshot>(
+                                               dns::Snapshot{served, dns::ViewSet::make(served.views).value()}));
+  write("corp.zone", zone("192.0.2.81"));
+  const auto second = load_set(request);
+  ASSERT_TRUE(second.set.has_value()) << second.set.error().to_string();
+  const std::vector<dns::View>& views = (*second.set)->config.dns.at(0).config.views;
+  ASSERT_EQ(views.size(), served.views.size());
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    for (std::size_t j = 0; j < views[i].zones.size(); ++j) {
+      const dns::Zone& now = *views[i].zones[j];
+      const bool is_changed = now.apex() == dns::parse_name("corp.example.com").value();
+      EXPECT_EQ(views[i].zones[j] == served.views[i].zones[j], !is_changed) << now.apex().to_string();
+      EXPECT_EQ(dns::serial_of(now), is_changed ? 1'700'000'009U : 1'700'000'000U) << now.apex().to_string();
+    }
+  }
+}
 
 TEST_F(LoadSet, KnowsAFileOfRecordsAgainWithoutKeepingItsText) {
   const auto first = load(nullptr);
