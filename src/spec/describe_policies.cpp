@@ -169,10 +169,11 @@ void describe_forwarding(Fields& fields, DNSPolicy::Forwarding& forwarding) {
   });
 }
 
+/// A list of clients that lost its last item must not let everyone in.
+constexpr ListRule kSome = {Need::optional, 1};
+
 void describe_access(Fields& fields, DNSPolicy::Access& access) {
   fields.text("view", Need::required, Format::label, access.view);
-  // A list that lost its last item must not let everyone in.
-  constexpr ListRule kSome = {Need::optional, 1};
   fields.texts("allowedClients", kSome, Format::cidr, access.allowed_clients);
   fields.flag("forward", access.forward);
   fields.texts("forwardedClients", kSome, Format::cidr, access.forwarded_clients);
@@ -212,7 +213,7 @@ void describe_proxy_limits(Fields& fields, ProxyPolicy& policy) {
   fields.integer("maxConnectionsPerListener", Need::optional, kNoneOrConnections, policy.max_connections_per_listener);
   fields.integer("maxConnectionsPerSource", Need::optional, kNoneOrConnections, policy.max_connections_per_source);
   fields.integer("maxConnectionsPerBackend", Need::optional, kNoneOrConnections, policy.max_connections_per_backend);
-  fields.texts("allowedSources", {}, Format::cidr, policy.allowed_sources);
+  fields.texts("allowedSources", kSome, Format::cidr, policy.allowed_sources);
   fields.texts("deniedSources", {}, Format::cidr, policy.denied_sources);
   fields.objects("allowedNames", {}, policy.allowed_names, [](Fields& f, ProxyPolicy::AllowedNames& allowed) {
     f.integer("port", Need::required, kPort, allowed.port);

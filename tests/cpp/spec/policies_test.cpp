@@ -608,6 +608,7 @@ TEST(ProxyPolicy, SaysWhatDoesNotGoTogether) {
   EXPECT_THAT(found("balance: Best"), ElementsAre("bad-choice /spec/balance"));
   EXPECT_THAT(found("workers: 65"), ElementsAre("out-of-range /spec/workers"));
   EXPECT_THAT(found("allowedSources: [192.0.2.1/24]"), ElementsAre("bad-cidr /spec/allowedSources/0"));
+  EXPECT_THAT(found("allowedSources: []"), ElementsAre("too-few-items /spec/allowedSources")) << "it is not everyone";
 }
 
 }  // namespace
