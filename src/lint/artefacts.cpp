@@ -149,8 +149,8 @@ class Collector {
     // A template is read by nobody as it is.
     if (content.starts_with("{{") || content.starts_with("{%")) return false;
     if (begins_as_json(content)) return collect_tree(where, text, true, depth);
-    const bool has_key = content.find("apiVersion") != std::string_view::npos ||
-                         content.find("ignition") != std::string_view::npos;
+    const bool has_key =
+        content.find("apiVersion") != std::string_view::npos || content.find("ignition") != std::string_view::npos;
     return has_key && collect_tree(where, text, false, depth);
   }
 

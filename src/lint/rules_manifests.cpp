@@ -166,7 +166,8 @@ status:
      .why =
          "The status is what operators read. Of FeatureGate it names the features of the release: an operator ends at "
          "the first one that it does not find, and the machine-config controller renders nothing.",
-     .fix = "A status patch beside the object; in the object itself where the machine-config operator reads it as a file.",
+     .fix =
+         "A status patch beside the object; in the object itself where the machine-config operator reads it as a file.",
      .source = "openshift/api config/v1; library-go configobserver/featuregates",
      .wrong = R"(==> controllerconfig.yaml
 apiVersion: machineconfiguration.openshift.io/v1
@@ -183,7 +184,8 @@ metadata: {name: cluster}
 spec: {featureSet: ""}
 )",
      .wrong_part = "spec: {featureSet: \"\"}\n",
-     .right_part = "spec: {featureSet: \"\"}\nstatus: {featureGates: [{version: 4.18.0, enabled: [], disabled: []}]}\n"},
+     .right_part =
+         "spec: {featureSet: \"\"}\nstatus: {featureGates: [{version: 4.18.0, enabled: [], disabled: []}]}\n"},
     {.id = "feature-gate-version",
      .severity = Severity::error,
      .title = "a FeatureGate status without a release",

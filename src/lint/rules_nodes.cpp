@@ -92,8 +92,9 @@ ExecStart=/usr/bin/kubelet --cgroup-driver=systemd --pod-manifest-path=/etc/kube
      .title = "a unit that starts a program below /opt",
      .why = "SELinux gives files below /opt/openshift no type that a service may run: `status=203/EXEC`, `Permission "
             "denied`. By hand, as root in a shell, the same script works.",
-     .fix = "The program below `/usr/local/bin`, where files get the type `bin_t`; below `/opt` only what lies in folders "
-            "called bin, sbin or libexec has it.",
+     .fix =
+         "The program below `/usr/local/bin`, where files get the type `bin_t`; below `/opt` only what lies in folders "
+         "called bin, sbin or libexec has it.",
      .source = "openshift/installer data/data/bootstrap/systemd; SELinux policy of RHCOS",
      .wrong = R"([Unit]
 Description=bootkube

@@ -603,9 +603,8 @@ bool has_block(const Value& rule) {
 /// Policies add up: where one lets machines reach DNS by its address, another one may say what it likes.
 bool reaches_dns_by_address(const Set& set, std::string_view ns) {
   for (const Object* policy : set.of("networking.k8s.io", "NetworkPolicy"))
-    if (policy->ns == ns && std::ranges::any_of(items(policy->find("/spec/egress")), [](const Value& rule) {
-          return is_for_dns(rule) && has_block(rule);
-        }))
+    if (policy->ns == ns && std::ranges::any_of(items(policy->find("/spec/egress")),
+                                                [](const Value& rule) { return is_for_dns(rule) && has_block(rule); }))
       return true;
   return false;
 }

@@ -52,8 +52,8 @@ class NameCache : public std::enable_shared_from_this<NameCache> {
     std::vector<Endpoint> endpoints;
     Clock::SteadyTime fresh_until{};
     Clock::SteadyTime usable_until{};  ///< stale or not
-    bool is_asked = false;          ///< a look-up runs
-    std::vector<Resolved> waiting;  ///< for its end
+    bool is_asked = false;             ///< a look-up runs
+    std::vector<Resolved> waiting;     ///< for its end
   };
   void ask(const Key& key);
   void on_answer(const Key& key, Result<Resolution> answer);

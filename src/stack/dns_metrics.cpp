@@ -97,8 +97,8 @@ void add_dns(Page& page, const std::map<std::string, dns::ServerStats>& servers)
     for (const auto& [upstream, replies] : s.upstream_replies)
       for (const char* reason : {"error", "timeout"}) {
         const auto count = replies.find(reason);
-        silent.push_back({{{"server", owner}, {"to", upstream}, {"reason", reason}},
-                          count == replies.end() ? 0 : count->second});
+        silent.push_back(
+            {{{"server", owner}, {"to", upstream}, {"reason", reason}}, count == replies.end() ? 0 : count->second});
       }
     coalesced.push_back({server, s.coalesced});
     probes.push_back({server, s.upstream_probes});

@@ -13,8 +13,8 @@ inline pybind11::object utc(std::chrono::sys_seconds time) {
       .attr("fromtimestamp")(time.time_since_epoch().count(), datetime.attr("timezone").attr("utc"));
 }
 
-/// The other way. A datetime without a timezone is local time, which it knows itself. Throws ValueError for one that the
-/// system's clock does not hold.
+/// The other way. A datetime without a timezone is local time, which it knows itself. Throws ValueError for one that
+/// the system's clock does not hold.
 inline std::chrono::system_clock::time_point from_datetime(const pybind11::object& datetime) {
   constexpr double kMostSeconds = 9.2e9;  // in nanoseconds all that 63 bits hold
   const double seconds = datetime.attr("timestamp")().cast<double>();

@@ -175,7 +175,7 @@ TEST(RdataText, RefusesWhatIsNotOfTheType) {
 TEST(RdataText, DigestsHaveTheLengthOfTheirKind) {
   const auto of = [](const char* fields, std::size_t bytes) { return fields + std::string(2 * bytes, 'a'); };
   const std::tuple<Type, const char*, std::size_t> kinds[] = {
-      {Type::ds, "1 8 1 ", 20},  {Type::ds, "1 8 2 ", 32}, {Type::cds, "1 8 4 ", 48},   {Type::sshfp, "1 1 ", 20},
+      {Type::ds, "1 8 1 ", 20},  {Type::ds, "1 8 2 ", 32},   {Type::cds, "1 8 4 ", 48},   {Type::sshfp, "1 1 ", 20},
       {Type::sshfp, "1 2 ", 32}, {Type::tlsa, "3 1 1 ", 32}, {Type::smimea, "3 1 2 ", 64}};
   for (const auto& [type, fields, bytes] : kinds) {
     EXPECT_TRUE(parse_rdata(type, of(fields, bytes))) << fields;
@@ -186,20 +186,32 @@ TEST(RdataText, DigestsHaveTheLengthOfTheirKind) {
 }
 
 TEST(RdataText, GenericDataOfATypeThatHasANameHasItsFields) {
-  const std::pair<const char*, const char*> wrong[] = {
-      {"LOC", "1 00"},           {"LOC", "16 01000000000000000000000000000000"},
-      {"CERT", "5 0001000205"},  {"APL", "5 00011002c0"},
-      {"IPSECKEY", "2 0100"},    {"IPSECKEY", "5 010102c000"},
-      {"IPSECKEY", "3 010402"},  {"RRSIG", "19 00010d020000003c0000000100000001000700"},
-      {"NSEC", "3 000001"},      {"NSEC", "5 0000214000"},
-      {"NSEC", "7 00010140000140"}, {"DNSKEY", "1 00"},
-      {"CDNSKEY", "4 01010308"}, {"DHCID", "3 000101"},
-      {"NSEC3", "3 000001"},     {"NSEC3", "6 010000000000"},
-      {"NSEC3PARAM", "5 0100000001"}, {"OPENPGPKEY", "0"},
-      {"CSYNC", "5 0000000100"}, {"ZONEMD", "7 00000001010100"},
-      {"NID", "9 000100000000000000"}, {"L32", "5 0001c00002"},
-      {"L64", "11 0001000000000000000000"}, {"LP", "2 0001"},
-      {"EUI48", "5 0000000000"}, {"EUI64", "6 000000000000"}};
+  const std::pair<const char*, const char*> wrong[] = {{"LOC", "1 00"},
+                                                       {"LOC", "16 01000000000000000000000000000000"},
+                                                       {"CERT", "5 0001000205"},
+                                                       {"APL", "5 00011002c0"},
+                                                       {"IPSECKEY", "2 0100"},
+                                                       {"IPSECKEY", "5 010102c000"},
+                                                       {"IPSECKEY", "3 010402"},
+                                                       {"RRSIG", "19 00010d020000003c0000000100000001000700"},
+                                                       {"NSEC", "3 000001"},
+                                                       {"NSEC", "5 0000214000"},
+                                                       {"NSEC", "7 00010140000140"},
+                                                       {"DNSKEY", "1 00"},
+                                                       {"CDNSKEY", "4 01010308"},
+                                                       {"DHCID", "3 000101"},
+                                                       {"NSEC3", "3 000001"},
+                                                       {"NSEC3", "6 010000000000"},
+                                                       {"NSEC3PARAM", "5 0100000001"},
+                                                       {"OPENPGPKEY", "0"},
+                                                       {"CSYNC", "5 0000000100"},
+                                                       {"ZONEMD", "7 00000001010100"},
+                                                       {"NID", "9 000100000000000000"},
+                                                       {"L32", "5 0001c00002"},
+                                                       {"L64", "11 0001000000000000000000"},
+                                                       {"LP", "2 0001"},
+                                                       {"EUI48", "5 0000000000"},
+                                                       {"EUI64", "6 000000000000"}};
   for (const auto& [type, data] : wrong)
     EXPECT_EQ(parse_rdata(parse_type(type).value(), std::string("\\# ") + data).error(), Errc::bad_rdata)
         << type << ' ' << data;

@@ -28,8 +28,7 @@ TEST(Lint, KnowsFilesByTheirContent) {
         std::string("[crio.runtime]\nx = 1\n"),
         std::string("KUBERNETES_SERVICE_HOST=a\nKUBERNETES_SERVICE_PORT=6443\n"), std::string("#!/bin/sh\ntrue\n"),
         std::string("\xEF\xBB\xBF{\"kind\": \"Pod\"}"), std::string("{apiVersion: v1, kind: Pod}\n"), std::string("{"),
-        std::string("<network>\n</network>\n"),
-        std::string("{\"status\": {\"apiServerURL\": \"x\"}}"),
+        std::string("<network>\n</network>\n"), std::string("{\"status\": {\"apiServerURL\": \"x\"}}"),
         std::string("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: a.b\n")}) {
     const Report report = test::lint_text(text, "README.md");
     EXPECT_THAT(report.unrecognised, IsEmpty()) << text;

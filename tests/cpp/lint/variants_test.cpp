@@ -219,7 +219,8 @@ TEST(Manifests, OfAClusterThatIsThereMayBeParts) {
   const std::string gate = "apiVersion: config.openshift.io/v1\nkind: FeatureGate\nmetadata: {name: cluster}\n";
   EXPECT_THAT(codes(gate + "spec: {featureSet: TechPreviewNoUpgrade}\n"), IsEmpty());
   const std::string crd =
-      "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: things.example.com\n";
+      "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: "
+      "things.example.com\n";
   EXPECT_THAT(codes(gate + crd), IsEmpty());
   const std::string networks =
       "apiVersion: operator.openshift.io/v1\nkind: Network\nmetadata: {name: cluster}\nspec: {managementState: "
@@ -341,9 +342,8 @@ TEST(Kubeconfigs, AreForTheHostOfTheirServer) {
                      .make({{"a.crt",
                              "Subject: CN = a\nX509v3 Extended Key Usage: TLS Web Server Authentication\nX509v3 "
                              "Subject Alternative Name: DNS:api.a.b, DNS:*.c.d, IP Address:192.0.2.4\n"},
-                            {"k",
-                             "apiVersion: v1\nkind: Config\nusers: []\nclusters: [{name: a, cluster: {server: '" +
-                                 server + "'}}]\n"}}))
+                            {"k", "apiVersion: v1\nkind: Config\nusers: []\nclusters: [{name: a, cluster: {server: '" +
+                                      server + "'}}]\n"}}))
         .findings.to_string();
   };
   for (const char* good :
@@ -351,8 +351,8 @@ TEST(Kubeconfigs, AreForTheHostOfTheirServer) {
     EXPECT_EQ(found(good), "") << good;
   for (const char* bad : {"https://a.b:6443", "https://x.y.c.d", "https://192.0.2.5:6443", "https://[fd01::1]:6443"})
     EXPECT_THAT(found(bad), testing::HasSubstr("[kubeconfig-server-name]")) << bad;
-  EXPECT_THAT(found("https://c2Vj:cmV0@e.f"), testing::AllOf(testing::HasSubstr("is for e.f ["),
-                                                             testing::Not(testing::HasSubstr("c2Vj"))));
+  EXPECT_THAT(found("https://c2Vj:cmV0@e.f"),
+              testing::AllOf(testing::HasSubstr("is for e.f ["), testing::Not(testing::HasSubstr("c2Vj"))));
 }
 
 TEST(Modes, AreDecimalInJsonAndMayBeOctalInYaml) {

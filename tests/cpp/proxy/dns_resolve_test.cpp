@@ -19,8 +19,7 @@ using Asked = ScriptedUpstream::Asked;
 
 class DnsResolveTest : public testing::Test {
  protected:
-  Resolve resolver(std::vector<Endpoint> servers,
-                   error_code failure = error_code(boost::asio::error::host_not_found)) {
+  Resolve resolver(std::vector<Endpoint> servers, error_code failure = error_code(boost::asio::error::host_not_found)) {
     return make_dns_resolve(
         io.get_executor(), clock, [servers](Clock::SteadyTime) { return servers; },
         [this, failure](const std::string& host, std::uint16_t, Resolved resolved) {

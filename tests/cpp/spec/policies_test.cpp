@@ -448,9 +448,9 @@ TEST(DnsPolicy, HasNoRecordsThatOtherServersRefuse) {
 }
 
 TEST(DnsPolicy, AListOfClientsThatHasLostItsLastOneLetsNobodyIn) {
-  EXPECT_THAT(errors_of("DNSPolicy", "  access: [{view: vlan, allowedClients: [], forwardedClients: []}]\n"),
-              ElementsAre("too-few-items /spec/access/0/allowedClients",
-                          "too-few-items /spec/access/0/forwardedClients"));
+  EXPECT_THAT(
+      errors_of("DNSPolicy", "  access: [{view: vlan, allowedClients: [], forwardedClients: []}]\n"),
+      ElementsAre("too-few-items /spec/access/0/allowedClients", "too-few-items /spec/access/0/forwardedClients"));
   EXPECT_THAT(errors_of("DNSPolicy", "  access: [{view: vlan}]\n  transfer: {allowedClients: []}\n"), IsEmpty())
       << "a list that is not there, and one that means nobody";
 }
@@ -561,21 +561,21 @@ TEST(ProxyPolicy, AllowsNamesOncePerListenerAndWhereNamesAreSeen) {
 
 TEST(ProxyPolicy, WarnsOfAPortThatNobodyListensOn) {
   const auto of_server = [](const std::string& listeners) {
-    return test::warnings(std::string(test::kOooi) +
-                          "kind: ProxyServer\nmetadata: {name: s, namespace: hcp}\nspec: {networkConfig: {serverIP: "
-                          "192.0.2.4}, port: 22, backends: [{name: a, hostname: a.example.com, port: 22, "
-                          "targetService: svc, targetPort: 22, targetNamespace: ns}, {name: b, hostname: "
-                          "b.example.com, port: 53, targetService: svc, targetPort: 53, targetNamespace: ns, protocol: "
-                          "UDP}]}\n---\n" +
-                          policy("ProxyPolicy", "p", "{kind: ProxyServer, name: s}",
-                                 "  listeners: " + listeners + '\n'));
+    return test::warnings(
+        std::string(test::kOooi) +
+        "kind: ProxyServer\nmetadata: {name: s, namespace: hcp}\nspec: {networkConfig: {serverIP: "
+        "192.0.2.4}, port: 22, backends: [{name: a, hostname: a.example.com, port: 22, "
+        "targetService: svc, targetPort: 22, targetNamespace: ns}, {name: b, hostname: "
+        "b.example.com, port: 53, targetService: svc, targetPort: 53, targetNamespace: ns, protocol: "
+        "UDP}]}\n---\n" +
+        policy("ProxyPolicy", "p", "{kind: ProxyServer, name: s}", "  listeners: " + listeners + '\n'));
   };
   EXPECT_THAT(of_server("[{port: 22, kind: TCP}]"), IsEmpty());
   EXPECT_THAT(of_server("[{port: 22, kind: TCP}, {port: 2, kind: TCP}, {port: 53, kind: TCP}]"),
               ElementsAre("unused-port /spec/listeners/1/port", "unused-port /spec/listeners/2/port"));
   const auto of_infra = [](const std::string& listeners) {
-    return test::warnings(test::infra_text() + policy("ProxyPolicy", "p", "{kind: Infra, name: yard}",
-                                                      "  listeners: " + listeners + '\n'));
+    return test::warnings(test::infra_text() +
+                          policy("ProxyPolicy", "p", "{kind: Infra, name: yard}", "  listeners: " + listeners + '\n'));
   };
   EXPECT_THAT(of_infra("[{port: 80, kind: HTTP}, {port: 443, kind: TLS}]"), IsEmpty());
   EXPECT_THAT(of_infra("[{port: 443, kind: TCP}]"), ElementsAre("unused-port /spec/listeners/0/port"));

@@ -361,7 +361,8 @@ TEST(Decision, TheWrittenPortOfAProxyServerIsThatOfABackend) {
   const auto with = [](const std::string& port) {
     return test::warnings(std::string(test::kOooi) +
                           "kind: ProxyServer\nmetadata: {name: a}\nspec: {networkConfig: {serverIP: 192.0.2.4}, " +
-                          port + "backends: [{name: a, hostname: a.example.com, port: 6443, targetService: svc, targetPort: "
+                          port +
+                          "backends: [{name: a, hostname: a.example.com, port: 6443, targetService: svc, targetPort: "
                           "6443, targetNamespace: ns}]}\n");
   };
   EXPECT_THAT(with(""), IsEmpty()) << "443 is nobody's word then";

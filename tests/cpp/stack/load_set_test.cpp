@@ -60,8 +60,8 @@ spec:
 
 TEST_F(LoadSet, ZonesToBeTransferredThatStayAreTheVerySame) {
   std::ifstream set(folder / "set.yaml", std::ios::binary);
-  write("set.yaml", std::string(std::istreambuf_iterator<char>(set), {}) +
-                        "  transfer: {allowedClients: [192.0.2.0/24]}\n");
+  write("set.yaml",
+        std::string(std::istreambuf_iterator<char>(set), {}) + "  transfer: {allowedClients: [192.0.2.0/24]}\n");
   LoadRequest request;
   request.files = {(folder / "set.yaml").string()};
   request.now = 1'700'000'009;

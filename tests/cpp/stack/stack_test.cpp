@@ -833,8 +833,8 @@ TEST_F(StackTest, TellsWhatForwardingCosts) {
   Stack stack(options());
   stack.start();
   const std::string page = stack.metrics();
-  for (const char* name : {"coalesced_total", "upstream_probes_total", "upstream_case_changed_total", "tcp_connections",
-                           "cache_bytes"})
+  for (const char* name :
+       {"coalesced_total", "upstream_probes_total", "upstream_case_changed_total", "tcp_connections", "cache_bytes"})
     EXPECT_NE(page.find(std::string("\nhcpnet_dns_") + name + "{server="), std::string::npos) << name;
 }
 
