@@ -94,11 +94,18 @@ void ask(ByteView input, const ViewSet& views, Transport transport) {
   }
 }
 
-/// What the server makes of an upstream's reply that leads into its zones.
-void end_at_own_name(ByteView asked, ByteView reply, const ViewSet& views, Transport transport) {
-  const auto begun = up_to_own_name(reply, views[0]);
+const Forwarding& forwarding() {
+  static const Endpoint general{Ipv4(192, 0, 2, 1), 53}, special{Ipv4(192, 0, 2, 2), 53};
+  static const Forwarding forwarding = {.upstreams = {general}, .zones = {{name("example.net"), {special}}}};
+  return forwarding;
+}
+
+/// What the server makes of an upstream's reply that leads into its zones, or to names of other upstreams.
+void go_on(ByteView asked, ByteView reply, const ViewSet& views, Transport transport) {
+  const auto begun = up_to_others_name(reply, views[0], forwarding());
   if (!begun) return;
-  const AliasQuery alias(asked, *begun, transport);
+  const AliasQuery alias(asked, begun->bytes, transport);
+  if (!begun->is_ours) return;
   static std::array<std::uint8_t, kMaxMessageBytes> rest;
   const Response response = respond(alias.bytes(), contexts(views, Transport::tcp)[1], rest);
   complete(alias, ByteView(rest).first(response.bytes), transport);
@@ -129,7 +136,7 @@ void read_as_upstream_reply(ByteView input, const ViewSet& views) {
     const std::size_t room = transport == Transport::udp ? kMaxUdpBytes : kMaxMessageBytes;
     const std::size_t size = stored->render(read, transport, 1, std::span(buffer).first(room));
     require(size <= room && parse_message(ByteView(buffer).first(size)).has_value());
-    end_at_own_name(asked, ByteView(buffer).first(size), views, transport);
+    go_on(asked, ByteView(buffer).first(size), views, transport);
   }
 }
 
@@ -142,6 +149,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ask(input, views, Transport::udp);
   ask(input, views, Transport::tcp);
   read_as_upstream_reply(input, views);
-  if (const auto begun = up_to_own_name(input, views[0])) require(parse_message(*begun).value().answers.size() > 0);
+  if (const auto begun = up_to_others_name(input, views[0], forwarding()))
+    require(parse_message(begun->bytes).value().answers.size() > 0);
   return 0;
 }

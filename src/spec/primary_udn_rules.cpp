@@ -193,10 +193,10 @@ class UdnRules {
     check_inside(reserved, subnets);
     check_inside(infrastructure, subnets);
     for (const auto& [pointer, network] : infrastructure)
-      for (const auto& other : reserved)
-        if (subject_.is_good(pointer) && network.overlaps(other.value))
+      for (const auto& [other, taken] : reserved)
+        if (subject_.is_good(pointer) && subject_.is_good(other) && network.overlaps(taken))
           subject_.error(code::networks_overlap, pointer,
-                         network.to_string() + " overlaps the reserved subnet " + other.value.to_string());
+                         network.to_string() + " overlaps the reserved subnet " + taken.to_string());
     check_gateways(layer2, gateways, subnets, infrastructure);
     take_plan(subnets, infrastructure, gateways);
   }

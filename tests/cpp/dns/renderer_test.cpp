@@ -156,7 +156,7 @@ TEST(Render, SaysWhatOtherNameServersRefuse) {
     const auto files = render(config, RenderTarget::zonefile);
     const auto bind = render(config, RenderTarget::bind);
     if (bind) return files.value().warnings.empty() ? "none" : "a warning alone";
-    const Diagnostic& error = bind.error().items().at(0);
+    const Diagnostic error = bind.error().items().at(0);
     EXPECT_EQ(error.code, "name-server");
     EXPECT_EQ(files.value().warnings.items().at(0).found, error.found);
     return error.found;

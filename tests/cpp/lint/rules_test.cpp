@@ -76,8 +76,8 @@ std::vector<std::string> rules_with_example() {
     if (!rule.wrong.empty()) ids.emplace_back(rule.id);
   return ids;
 }
-INSTANTIATE_TEST_SUITE_P(Every, RuleExample, testing::ValuesIn(rules_with_example()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Every, RuleExample, testing::ValuesIn(rules_with_example()), [](const auto& example) {
+  std::string name = example.param;
   std::ranges::replace(name, '-', '_');
   return name;
 });

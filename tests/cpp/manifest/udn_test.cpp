@@ -128,7 +128,7 @@ TEST(Udn, VmPatchLeavesOneBinding) {
   const Json patch = Json::parse(annotation);
   EXPECT_EQ(patch[0], Json::parse(R"({"op": "replace", "path":
     "/spec/template/spec/domain/devices/interfaces/0/bridge", "value": null})"))
-      << "replaced, since removed would stay";
+      << "null clears it, however the result is read";
   const std::vector<std::string> additional{"clusters-blue/storage"};
   const Json before = hypershift_vm_template(additional);
   const auto after = text::apply_hypershift_patches(before, std::span(&patch, 1)).value().object;
@@ -146,7 +146,10 @@ TEST(Udn, VmPatchIsCheckedAgainstTheTemplate) {
     EXPECT_EQ(check_vm_patch(hypershift_vm_patch(binding), binding, {}).problem, "");
     Json removing = hypershift_vm_patch(binding);
     removing[0] = {{"op", "remove"}, {"path", removing[0]["path"]}};
-    EXPECT_THAT(check_vm_patch(removing, binding, {}).problem, testing::HasSubstr("two bindings: bridge and "));
+    EXPECT_EQ(check_vm_patch(removing, binding, {}).problem, "") << "VirtualMachineInstanceSpec is read from nothing";
+    Json keeping = hypershift_vm_patch(binding);
+    keeping.erase(0);
+    EXPECT_THAT(check_vm_patch(keeping, binding, {}).problem, testing::HasSubstr("two bindings: bridge and "));
   }
   EXPECT_THAT(check_vm_patch(Json::array(), UdnBinding::l2bridge, {}).problem, testing::HasSubstr("l2bridge"));
   EXPECT_THAT(check_vm_patch(hypershift_vm_patch(UdnBinding::passt), UdnBinding::l2bridge, {}).problem,
