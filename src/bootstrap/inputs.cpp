@@ -68,13 +68,16 @@ class InputReader {
     return key;
   }
 
-  pki::ImportedAuthority read_authority(const spec::BootstrapCluster::Pki::Authority& authority) {
-    pki::ImportedAuthority imported;
-    imported.certificate_file = path_of(authority.certificate_file);
-    imported.key_file = path_of(authority.key_file);
-    imported.certificate = read(imported.certificate_file, limits_.max_file_bytes).reveal();
-    imported.key = read(imported.key_file, limits_.max_file_bytes);
-    return imported;
+  Authorities read_authorities() {
+    Authorities authorities;
+    for (const auto& authority : cluster_.spec.pki.authorities) {
+      pki::ImportedAuthority& imported = authorities[authority.name];
+      imported.certificate_file = path_of(authority.certificate_file);
+      imported.key_file = path_of(authority.key_file);
+      imported.certificate = read(imported.certificate_file, limits_.max_file_bytes).reveal();
+      imported.key = read(imported.key_file, limits_.max_file_bytes);
+    }
+    return authorities;
   }
 
   Images read_images(Diagnostics& warnings) {
@@ -257,8 +260,7 @@ Result<Inputs, Diagnostics> read_inputs(const spec::ValidBootstrapCluster& clust
   if (cluster.spec.crds_folder) inputs.crds = reader.read_crds(inputs.warnings);
   if (cluster.spec.feature_gate_file) inputs.feature_gates = reader.read_feature_gates();
   if (cluster.spec.machine_configs_folder) inputs.machine_configs = reader.read_machine_configs();
-  for (const auto& authority : cluster.spec.pki.authorities)
-    inputs.authorities.emplace(authority.name, reader.read_authority(authority));
+  inputs.authorities = reader.read_authorities();
   auto existing = pki::read_pki(output_folder + "/pki", plan_pki(cluster));
   if (existing)
     inputs.pki = *std::move(existing);
@@ -269,6 +271,14 @@ Result<Inputs, Diagnostics> read_inputs(const spec::ValidBootstrapCluster& clust
   inputs.kubeadmin = reader.read_kubeadmin(output_folder);
   if (problems.has_errors()) return problems;
   return inputs;
+}
+
+Result<Authorities, Diagnostics> read_authorities(const spec::ValidBootstrapCluster& cluster,
+                                                  const InputLimits& limits) {
+  Diagnostics problems;
+  Authorities authorities = InputReader(cluster, limits, problems).read_authorities();
+  if (problems.has_errors()) return problems;
+  return authorities;
 }
 
 }  // namespace hcpnet::bootstrap

@@ -80,14 +80,19 @@ pki::PkiPlan plan_pki(const spec::ValidBootstrapCluster& cluster) {
   return pki::plan_pki(static_cast<pki::Layout>(cluster.spec.pki.layout), identity);
 }
 
+pki::StoreOptions make_store_options(const spec::ValidBootstrapCluster& cluster, Authorities authorities,
+                                     pki::Time now) {
+  return {.now = now,
+          .algorithm = algorithm_of(cluster.spec.pki.key),
+          .renew_before = std::chrono::hours(24) * cluster.spec.pki.renew_before_days,
+          .imports = std::move(authorities)};
+}
+
 Result<Rendered, Diagnostics> render(const spec::ValidBootstrapCluster& cluster, const Inputs& inputs,
                                      const std::string& output_folder) {
   const pki::PkiPlan plan = plan_pki(cluster);
   auto pki = pki::complete_pki(plan, inputs.pki, output_folder + "/pki",
-                               {.now = inputs.now,
-                                .algorithm = algorithm_of(cluster.spec.pki.key),
-                                .renew_before = std::chrono::hours(24) * cluster.spec.pki.renew_before_days,
-                                .imports = inputs.authorities});
+                               make_store_options(cluster, inputs.authorities, inputs.now));
   if (!pki) return pki.error();
   Rendered rendered;
   rendered.changes = pki->changes;

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ansible_playbook import Ansible
 from api_server import ROOT, SHARED_CRDS, ApiServer
 from hcpnet_command import Hcpnet
 
@@ -38,6 +39,11 @@ def hcpnet(tmp_path: Path) -> Iterator[Hcpnet]:
         process.wait()
         if process.stderr:
             process.stderr.close()
+
+
+@pytest.fixture
+def ansible(tmp_path: Path) -> Ansible:
+    return Ansible(tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -41,6 +41,16 @@ def test_renders_and_writes(tmp_path: Path) -> None:
     assert again.write(out) == []
 
 
+def test_what_is_odd_in_the_spec_is_a_warning_too(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLE, tmp_path / "in")
+    spec = tmp_path / "in/cluster.yaml"
+    lines = spec.read_text().splitlines(keepends=True)
+    spec.write_text("".join(line for line in lines if "name: master-2" not in line))
+    first, *_ = render([spec], tmp_path / "out").warnings
+    assert first.code == "even-control-plane"
+    assert first.line > 0
+
+
 def test_refuses(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path / "in")
     (tmp_path / "in/pull-secret.json").write_text("not-a-secret")

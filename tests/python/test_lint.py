@@ -49,8 +49,8 @@ def test_suppressions_have_a_reason() -> None:
     (read,) = lint.parse_suppressions("- {rule: operator-network, reason: it is kept}")
     assert (read.rule, read.file, read.reason) == ("operator-network", "", "it is kept")
     with pytest.raises(SpecError) as raised:
-        lint.parse_suppressions("- {rule: operator-network}")
-    assert [d.code for d in raised.value.diagnostics] == ["bad-suppression"]
+        lint.parse_suppressions("- {rule: operator-network}", file="lint.yaml")
+    assert [(d.code, d.file, d.line) for d in raised.value.diagnostics] == [("bad-suppression", "lint.yaml", 1)]
 
 
 def test_rules_explain_themselves() -> None:

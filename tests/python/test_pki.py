@@ -91,6 +91,31 @@ def test_an_authority_is_imported(tmp_path: Path) -> None:
         assert "PRIVATE" not in str(raised.value)
 
 
+def test_a_spec_says_how_keys_are_made(tmp_path: Path) -> None:
+    spec = tmp_path / "cluster.yaml"
+    text = (EXAMPLE / "cluster.yaml").read_text()
+    imports = "    authorities: [{name: etcd-ca, certificateFile: old.crt, keyFile: old.key}]\n"
+    spec.write_text(text + "    key: ECDSAP384\n" + imports)
+    with pytest.raises(SpecError) as raised:
+        bootstrap.complete_pki([spec], tmp_path / "pki")
+    assert [d.code for d in raised.value.diagnostics] == ["unreadable-file", "unreadable-file"]
+    other = {f.name: f.content for f in pki.complete_pki(plan(), tmp_path, now=NOW).files}
+    (tmp_path / "old.crt").write_bytes(other["etcd-ca.crt"])
+    (tmp_path / "old.key").write_bytes(other["etcd-ca.key"])
+    made = bootstrap.complete_pki([spec], tmp_path / "pki", now=NOW)
+    assert {c.name: c.action for c in made.changes if c.action != "made"} == {"etcd-ca": "imported"}
+    assert not (tmp_path / "pki").exists()
+    made.write(tmp_path / "pki")
+    shown = ["openssl", "pkey", "-noout", "-text", "-in", "admin.key"]
+    done = subprocess.run(shown, cwd=tmp_path / "pki", check=True, capture_output=True, text=True, timeout=60)
+    assert "P-384" in done.stdout
+    again = bootstrap.complete_pki([spec], tmp_path / "pki", now=NOW, name="ocp4")
+    assert {c.action for c in again.changes} == {"kept"}
+    assert again.write(tmp_path / "pki") == []
+    with pytest.raises(ValueError, match="one is needed"):
+        bootstrap.complete_pki([spec], tmp_path / "pki", name="other")
+
+
 def test_ends_are_reported(tmp_path: Path) -> None:
     pki.complete_pki(plan("Installer"), tmp_path, now=NOW).write(tmp_path)
     (tmp_path / "broken.crt").write_text("rubbish")

@@ -22,6 +22,7 @@
 #include "bind.hpp"
 #include "errors.hpp"
 #include "interpreter_end.hpp"
+#include "utc.hpp"
 
 namespace py = pybind11;
 
@@ -39,26 +40,38 @@ Json from_python(const py::dict& value) {
   return Json::parse(py::module_::import("json").attr("dumps")(value).cast<std::string>());
 }
 
+struct Described {
+  spec::ValidBootstrapCluster cluster;
+  Diagnostics warnings;  ///< of the files
+};
+
 /// The one cluster that the files describe, or the one of that name.
-spec::ValidBootstrapCluster read_cluster(const Paths& files, const std::string& name) {
+Described read_described(const Paths& files, const std::string& name) {
   std::vector<std::string> paths;
   for (const auto& file : files) paths.push_back(file.string());
   Diagnostics problems;
   const SourceFiles sources = read_source_files(paths, {}, {}, problems);
   if (problems.has_errors()) throw SpecError(std::move(problems));
-  std::vector<spec::ValidBootstrapCluster> clusters = check_files(sources).value().set.bootstrap_clusters;
+  CheckedFiles checked = check_files(sources).value();
+  std::vector<spec::ValidBootstrapCluster> clusters = std::move(checked.set.bootstrap_clusters);
   if (!name.empty()) std::erase_if(clusters, [&](const auto& cluster) { return cluster.metadata.name != name; });
   if (clusters.size() != 1)
     throw py::value_error("the files describe " + std::to_string(clusters.size()) + " such objects of the kind " +
                           "BootstrapCluster; one is needed");
-  return std::move(clusters.front());
+  return {std::move(clusters.front()), std::move(checked.warnings)};
+}
+spec::ValidBootstrapCluster read_cluster(const Paths& files, const std::string& name) {
+  return read_described(files, name).cluster;
 }
 
 Rendered render_files(const Paths& files, const std::filesystem::path& output_dir, const std::string& name) {
   const WithoutGil no_gil;
-  const spec::ValidBootstrapCluster cluster = read_cluster(files, name);
+  auto [cluster, warnings] = read_described(files, name);
   const Inputs inputs = read_inputs(cluster, output_dir.string(), std::chrono::system_clock::now()).value();
-  return render(cluster, inputs, output_dir.string()).value();
+  Rendered rendered = render(cluster, inputs, output_dir.string()).value();
+  warnings.append(std::move(rendered.warnings));
+  rendered.warnings = std::move(warnings);
+  return rendered;
 }
 
 std::vector<std::string> write(const Rendered& rendered, const std::filesystem::path& output_dir) {
@@ -116,6 +129,16 @@ pki::PkiPlan plan_of(const Paths& files, const std::string& name) {
   return plan_pki(read_cluster(files, name));
 }
 
+pki::StoredPki complete(const Paths& files, const std::filesystem::path& folder, const py::object& now,
+                        const std::string& name) {
+  const pki::Time at = time_or_now(now);
+  const WithoutGil no_gil;
+  const spec::ValidBootstrapCluster cluster = read_cluster(files, name);
+  const pki::PkiPlan plan = plan_pki(cluster);
+  const pki::StoreOptions options = make_store_options(cluster, read_authorities(cluster).value(), at);
+  return pki::complete_pki(plan, pki::read_pki(folder.string(), plan).value(), folder.string(), options).value();
+}
+
 std::vector<pki::OutputFile> kubeconfigs(const std::string& domain, const pki::PkiPlan& plan,
                                          const pki::StoredPki& stored, const std::optional<std::string>& folder) {
   for (const KubeconfigRow& row : kubeconfig_rows())
@@ -144,7 +167,7 @@ void bind_classes(py::module_& m) {
       .def_readonly("ignition", &Rendered::ignition, "list[IgnitionReport]: of each config.")
       .def_property_readonly(
           "warnings", [](const Rendered& rendered) { return to_list(rendered.warnings); },
-          "list[Diagnostic]: accepted and yet worth a look.")
+          "list[Diagnostic]: accepted and yet worth a look, of the specs too.")
       .def("write", &write, py::arg("output_dir"), R"doc(Write every file, or none.
 
 Args:
@@ -264,6 +287,22 @@ Returns:
 Raises:
     SpecError: the set is wrong.
     ValueError: none, or several, of that name.)doc");
+  m.def("complete_pki", &complete, py::arg("files"), py::arg("folder"), py::kw_only(), py::arg("now") = py::none(),
+        py::arg("name") = "",
+        R"doc(Keep of a folder what is there and still right, and make the rest, as a spec says. Nothing is written.
+
+``pki.complete_pki`` with the plan, the kind of keys, the time of renewal and the authorities of the BootstrapCluster.
+
+Args:
+    files (Sequence[str | os.PathLike[str]]): YAML or JSON files with a BootstrapCluster.
+    folder (str | os.PathLike[str]): where keys and certificates lie; of a rendering its folder "pki".
+    now (datetime.datetime | None): None for the system's clock.
+    name (str): of the BootstrapCluster, where the files hold several.
+Returns:
+    pki.StoredPki: what to write, and what became of each.
+Raises:
+    SpecError: the set is wrong; an authority can't be used, or a file can't be read. Nothing secret is quoted.
+    ValueError: none, or several, of that name; the time is none of the years 1679 to 2260.)doc");
   m.def("render_kubeconfigs", &kubeconfigs, py::arg("domain"), py::arg("plan"), py::arg("stored"), py::kw_only(),
         py::arg("reference_folder") = py::none(),
         R"doc(Make the eight kubeconfigs of a cluster.

@@ -171,12 +171,14 @@ Returns:
 Raises:
     SpecError: a path can't be read, or there are more than 10,000 files.)doc");
   m.def(
-      "parse_suppressions", [](const std::string& text) { return parse_suppressions("suppressions", text).value(); },
-      py::arg("text"),
+      "parse_suppressions",
+      [](const std::string& text, const std::string& file) { return parse_suppressions(file, text).value(); },
+      py::arg("text"), py::kw_only(), py::arg("file") = "suppressions",
       R"doc(Read a list of {rule, file, reason} in YAML.
 
 Args:
     text (str): the list.
+    file (str): its name in findings.
 Returns:
     list[Suppression].
 Raises:

@@ -33,9 +33,6 @@ constexpr std::chrono::seconds kRenewBefore = std::chrono::hours(24 * 30);
 py::object date_of(Time time) {
   return utc(std::chrono::floor<std::chrono::seconds>(time));
 }
-Time time_or_now(const py::object& now) {
-  return now.is_none() ? std::chrono::system_clock::now() : from_datetime(now);
-}
 
 PkiPlan plan(const std::string& layout, const std::string& domain, Ipv4 api_vip, Ipv4 service_address,
              const std::pair<std::string, Ipv4>& bootstrap, const Nodes& control_plane) {

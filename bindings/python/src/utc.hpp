@@ -24,4 +24,9 @@ inline std::chrono::system_clock::time_point from_datetime(const pybind11::objec
   return Clock::time_point(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
 }
 
+/// None is the system's clock.
+inline std::chrono::system_clock::time_point time_or_now(const pybind11::object& now) {
+  return now.is_none() ? std::chrono::system_clock::now() : from_datetime(now);
+}
+
 }  // namespace hcpnet::python

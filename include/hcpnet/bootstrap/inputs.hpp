@@ -46,13 +46,16 @@ struct FeatureGates {
 /// A file with CustomResourceDefinitions and nothing else.
 using CrdFile = RenderedFile;
 
+/// Authorities that exist already, by their names in the plan.
+using Authorities = std::map<std::string, pki::ImportedAuthority, std::less<>>;
+
 /// Everything outside the spec that a rendering depends on.
 struct Inputs {
   pki::Time now;
   pki::Secret pull_secret;  ///< JSON: {"auths": {...}}
   std::string ssh_key;      ///< one line as in authorized_keys
   pki::StoredTexts pki;     ///< of an earlier rendering
-  std::map<std::string, pki::ImportedAuthority, std::less<>> authorities;
+  Authorities authorities;
   Images images;
   ClusterIds ids;
   Kubeadmin kubeadmin;
@@ -70,6 +73,10 @@ struct Inputs {
 [[nodiscard]] Result<Inputs, Diagnostics> read_inputs(const spec::ValidBootstrapCluster& cluster,
                                                       const std::string& output_folder, pki::Time now,
                                                       const InputLimits& limits = {});
+
+/// Of all this the authorities that the cluster names, for its PKI by itself.
+[[nodiscard]] Result<Authorities, Diagnostics> read_authorities(const spec::ValidBootstrapCluster& cluster,
+                                                                const InputLimits& limits = {});
 
 /// The CRDs of a file for a cluster with the default features: nullopt when it holds those of another feature set or
 /// cluster profile, which a release has beside them under the same names. Reads the lines that say so and not the

@@ -22,6 +22,10 @@ struct Rendered {
 
 [[nodiscard]] pki::PkiPlan plan_pki(const spec::ValidBootstrapCluster& cluster);
 
+/// How pki::complete_pki() makes and keeps what that plan has, as the spec says.
+[[nodiscard]] pki::StoreOptions make_store_options(const spec::ValidBootstrapCluster& cluster, Authorities authorities,
+                                                   pki::Time now);
+
 /// The set of files. `output_folder` is for messages. Writes nothing; pki::write_files does.
 [[nodiscard]] Result<Rendered, Diagnostics> render(const spec::ValidBootstrapCluster& cluster, const Inputs& inputs,
                                                    const std::string& output_folder);

@@ -222,6 +222,26 @@ TEST_F(Render, InputsThatAreNotWhatTheyShouldBeAreOneErrorEachAndNotShown) {
   EXPECT_THAT(problem(), testing::AllOf(HasSubstr("[bad-ssh-key]"), Not(HasSubstr("c2VjcmV0"))));
 }
 
+TEST_F(Render, ThePkiByItselfIsMadeAsTheSpecSays) {
+  spec +=
+      "    key: ECDSAP384\n    renewBeforeDays: 7\n"
+      "    authorities: [{name: etcd-ca, certificateFile: etcd.crt, keyFile: etcd.key}]\n";
+  const auto missing = read_authorities(cluster());
+  ASSERT_TRUE(missing.has_error());
+  EXPECT_EQ(missing.error().error_count(), 2u);
+  test::write_file(folder / "etcd.crt", "certificate");
+  test::write_file(folder / "etcd.key", "key");
+  const pki::StoreOptions options = make_store_options(cluster(), read_authorities(cluster()).value(), test::kNow);
+  EXPECT_EQ(options.now, test::kNow);
+  EXPECT_EQ(options.algorithm, pki::KeyAlgorithm::ecdsa_p384);
+  EXPECT_EQ(options.renew_before, std::chrono::hours(24 * 7));
+  ASSERT_EQ(options.imports.size(), 1u);
+  const pki::ImportedAuthority& imported = options.imports.at("etcd-ca");
+  EXPECT_EQ(imported.certificate_file, folder / "etcd.crt");
+  EXPECT_EQ(imported.certificate, "certificate");
+  EXPECT_EQ(imported.key.reveal(), "key");
+}
+
 TEST_F(Render, AZoneThatChangesGetsALaterSerialAndOneThatDoesNotKeepsIt) {
   const auto serial_of = [](const Rendered& rendered, const std::string& zone) {
     for (const pki::OutputFile& file : rendered.files)

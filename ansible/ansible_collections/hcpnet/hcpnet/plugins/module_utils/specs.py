@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import json
-import re
+import tempfile
 import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
+from ansible_collections.hcpnet.hcpnet.plugins.module_utils.output import diff_of, find_changes, without_secrets
 
 try:
     import hcpnet
@@ -21,8 +22,12 @@ except ImportError:
 else:
     HCPNET_IMPORT_ERROR = None
 
-MASK = "********"
-SECRET = re.compile(r"""kind["']?\s*:\s*["']?Secret(List)?\b""")
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hcpnet.bootstrap import Rendering
+    from hcpnet.pki import StoreChange, StoredPki
+
 MAX_FILE_BYTES = 64 * 1024 * 1024  # what hcpnet takes at most, of observed objects
 SPEC_ARGUMENTS: dict[str, Any] = {
     "files": {"type": "list", "elements": "path", "default": []},
@@ -125,8 +130,10 @@ def finding(diagnostic: hcpnet.Diagnostic) -> dict[str, Any]:
 
 
 def sentence(problem: Mapping[str, Any]) -> str:
-    """One line that says what is wrong and where."""
-    return f"{problem['file']}:{problem['line']}: {problem['path']}: {problem['message']} [{problem['code']}]"
+    """One line that says what is wrong and where; some problems are about a file as a whole."""
+    place = f"{problem['file']}:{problem['line']}" if problem["line"] else problem["file"]
+    parts = (place, problem["path"], f"{problem['message']} [{problem['code']}]")
+    return ": ".join(part for part in parts if part)
 
 
 def fail_with(module: AnsibleModule, error: ValueError) -> NoReturn:
@@ -162,36 +169,52 @@ def render_set(module: AnsibleModule, given: TextSet) -> list[dict[str, Any]]:
         fail_with(module, error)
 
 
-def without_secrets(text: str) -> str:
-    """YAML or JSON with the values of Secrets masked: what a diff may show."""
-    return "".join(_mask(document) for document in _split(text))
+def write_text(module: AnsibleModule, text: str) -> dict[str, Any]:
+    """Bring the file of the option `dest` to a text; what of it is told to Ansible."""
+    path = module.params["dest"]
+    before = read_texts(module, [path])[path] if Path(path).exists() else ""
+    is_changed = before != text
+    if is_changed and not module.check_mode:
+        with tempfile.NamedTemporaryFile(dir=module.tmpdir, delete=False) as stream:
+            stream.write(text.encode())
+        module.atomic_move(stream.name, path)
+    if Path(path).exists():
+        common = module.load_file_common_arguments(module.params, path=path)
+        is_changed = module.set_fs_attributes_if_different(common, is_changed)
+    diff = {
+        "before": without_secrets(before),
+        "after": without_secrets(text),
+        "before_header": path,
+        "after_header": path,
+    }
+    return {"changed": is_changed, "dest": path, "diff": diff}
 
 
-def _split(text: str) -> list[str]:
-    """The documents of a YAML text, each with the line that begins it."""
-    documents = [""]
-    for line in text.splitlines(keepends=True):
-        if line.startswith("---"):
-            documents.append("")
-        documents[-1] += line
-    return documents
+def write_files(module: AnsibleModule, folder: str, made: Rendering | StoredPki) -> dict[str, Any]:
+    """Write every file of what was made, or none; what of it is told to Ansible."""
+    changes = find_changes(folder, made.files)
+    if changes and not module.check_mode:
+        try:
+            made.write(folder)
+        except ValueError as error:
+            fail_with(module, error)
+    result = {"changed": bool(changes), "written": [change.name for change in changes]}
+    if module._diff:
+        result["diff"] = diff_of(changes)
+    return result
 
 
-def _mask(document: str) -> str:
-    if not SECRET.search(document):
-        return document
-    lines = document.splitlines(keepends=True)
-    others = "".join(line for line in lines if line != "kind: Secret\n")
-    if others == document or SECRET.search(others):
-        # A Secret in a list, in JSON, in flow style or in an annotation: what belongs to it can't be told line by line.
-        return f"# {MASK}: there is a Secret here\n"
-    shown = []
-    is_hidden = False
-    for line in lines:
-        if line[0] not in " \t\r\n-#}]":  # it begins a key of the object
-            key = line.split(":")[0].strip(" \"'")
-            is_hidden = key in ("data", "stringData")
-            shown.append(f"{key}: {MASK}\n" if is_hidden else line)
-        elif not is_hidden:
-            shown.append(line)
-    return "".join(shown)
+def key_change(change: StoreChange) -> dict[str, Any]:
+    """What became of a key or certificate, as a value of Ansible."""
+    end = change.not_after
+    return {
+        "name": change.name,
+        "action": change.action,
+        "reason": change.reason,
+        "not_after": None if end is None else moment(end),
+    }
+
+
+def moment(time: datetime) -> str:
+    """A time as RFC 3339 has it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -77,40 +77,15 @@ dest:
   type: str
 """
 
-import tempfile
-from pathlib import Path
-
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.hcpnet.hcpnet.plugins.module_utils.specs import (
     DEPLOYMENT_ARGUMENTS,
     SPEC_ARGUMENTS,
     check_set,
     read_set,
-    read_texts,
     render_set,
-    without_secrets,
+    write_text,
 )
-
-
-def write(module: AnsibleModule, text: str) -> dict[str, object]:
-    """Bring the file to `text`; what of it is told to Ansible."""
-    path = module.params["dest"]
-    before = read_texts(module, [path])[path] if Path(path).exists() else ""
-    is_changed = before != text
-    if is_changed and not module.check_mode:
-        with tempfile.NamedTemporaryFile(dir=module.tmpdir, delete=False) as stream:
-            stream.write(text.encode())
-        module.atomic_move(stream.name, path)
-    if Path(path).exists():
-        common = module.load_file_common_arguments(module.params, path=path)
-        is_changed = module.set_fs_attributes_if_different(common, is_changed)
-    diff = {
-        "before": without_secrets(before),
-        "after": without_secrets(text),
-        "before_header": path,
-        "after_header": path,
-    }
-    return {"changed": is_changed, "dest": path, "diff": diff}
 
 
 def main() -> None:
@@ -127,7 +102,7 @@ def main() -> None:
     if module.params["dest"] is not None:
         from hcpnet.text import render_yaml  # read_set() has said so where the package is missing
 
-        result = write(module, render_yaml(*objects))
+        result = write_text(module, render_yaml(*objects))
     module.exit_json(**result, objects=objects, findings=findings)
 
 
