@@ -183,6 +183,7 @@ class Collector {
       at = std::min(at + 1, text.size());
       set_.certificates.push_back(
           {&where, position.line > 0 ? position : text::Position{line, 1}, path, certificate, is_client});
+      is_client = false;  // what follows a client's own certificate is its chain
     }
     return *std::move(certificates);
   }

@@ -84,12 +84,12 @@ bool sees_names(proxy::ListenerKind kind) {
   return kind == proxy::ListenerKind::tls || kind == proxy::ListenerKind::http;
 }
 
-/// A check has to be one that a healthy backend passes: without TLS it gives no ServerHello, over UDP it takes no
-/// connection.
+/// A check has to be one that a healthy backend passes: over HTTP it gives no ServerHello, over UDP it takes no
+/// connection. What goes through a listener of kind TCP may well be TLS, so there the policy is believed.
 std::optional<proxy::HealthCheck> health_check_of(const spec::ValidProxyPolicy& policy, proxy::ListenerKind kind) {
   if (!policy.health_check || kind == proxy::ListenerKind::udp) return std::nullopt;
   proxy::HealthCheck check = health_check(*policy.health_check);
-  if (kind != proxy::ListenerKind::tls) check.kind = proxy::HealthCheck::Kind::tcp;
+  if (kind == proxy::ListenerKind::http) check.kind = proxy::HealthCheck::Kind::tcp;
   return check;
 }
 

@@ -42,7 +42,9 @@ TEST(ParseIpAddress, Man12TextIsReadOneWayOrNotAtAll) {
     const auto host = join[0].get<std::string>();
     const auto address = parse_ip_address(host);
     ASSERT_EQ(address.has_value(), host != "api.example.com") << "a name is no address, and has no brackets";
-    if (address) EXPECT_EQ((Endpoint{*address, join[1].get<std::uint16_t>()}.to_string()), join[2]);
+    if (address) {
+      EXPECT_EQ((Endpoint{*address, join[1].get<std::uint16_t>()}.to_string()), join[2]);
+    }
   }
 }
 

@@ -744,20 +744,20 @@ spec:
   networkConfig: {serverIP: 192.0.2.4}
   backends:
   - {name: dns, port: 53, hostname: dns.example, targetService: 10.0.0.1, targetPort: 53, targetNamespace: a, protocol: UDP}
-  - {name: ssh, port: 22, hostname: ssh.example, targetService: 10.0.0.1, targetPort: 22, targetNamespace: a}
+  - {name: ldaps, port: 636, hostname: ldaps.example, targetService: 10.0.0.1, targetPort: 636, targetNamespace: a}
 ---
 apiVersion: hcpnet.io/v1alpha1
 kind: ProxyPolicy
 metadata: {name: p, namespace: hcp}
 spec:
   targetRef: {kind: ProxyServer, name: p}
-  listeners: [{port: 22, kind: TCP}]
+  listeners: [{port: 636, kind: TCP}]
   healthCheck: {kind: TLS}
 )"}})
                                     .value();
   const StackConfig single = make_stack_config(server, {}, {}).value();
   EXPECT_FALSE(routes(single).backends.at(0).health_check.has_value()) << "a connection says nothing about UDP";
-  EXPECT_EQ(routes(single).backends.at(1).health_check->kind, proxy::HealthCheck::Kind::tcp);
+  EXPECT_EQ(routes(single).backends.at(1).health_check->kind, proxy::HealthCheck::Kind::tls) << "as the policy says";
 }
 
 TEST(StackConfig, AListenerServesTheNamesThatAreAllowedOnItAlone) {
