@@ -74,7 +74,7 @@ def test_suppressions_come_from_a_file(hcpnet: Hcpnet, tmp_path: Path) -> None:
     assert unused.returncode == 1
     assert "[suppression-unused]" in unused.stdout
     list_.write_text(
-        "- rule: none\n  reason: x\n- rule: etcd-endpoints\n- {rule: etcd-endpoints, reason: y, files: z}\n"
+        "- rule: none\n  reason: x\n- rule: etcd-endpoints\n- {rule: etcd-endpoints, reason: why, files: z}\n"
     )
     wrong = hcpnet("lint", str(file), "--suppressions", str(list_))
     assert wrong.returncode == 1
