@@ -704,6 +704,7 @@ def test_a_network_in_use_cannot_be_changed(api_with_kinds: ApiServer) -> None:
     no_overlay = {"transport": "NoOverlay", "noOverlay": {"outboundSNAT": "Enabled", "routing": "Managed"}}
     shared: Object = {"scope": "Cluster", "network": LAYER3, "uplinks": ["br-ex"]}
     applied(api, [udn(**shared)])
-    for changes in ({"uplinks": ["br-two"]}, {"network": {**LAYER3, **no_overlay}}):
-        assert api.apply(yaml.safe_dump(udn(**{**shared, **changes})), "--dry-run=server").returncode != 0, changes
+    refused: tuple[Object, ...] = ({"uplinks": ["br-two"]}, {"network": {**LAYER3, **no_overlay}})
+    for more in refused:
+        assert api.apply(yaml.safe_dump(udn(**{**shared, **more})), "--dry-run=server").returncode != 0, more
     assert api.kubectl("-n", "hcp", "delete", "primaryudn", "kept").returncode == 0
