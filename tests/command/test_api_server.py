@@ -69,6 +69,8 @@ def test_objects_inside_of_a_hosted_cluster(hcpnet: Hcpnet, api: ApiServer, tmp_
     applied(api, objects, "--dry-run=server")
     first, second = applied(api, objects), applied(api, objects)
     for key, found in first.items():
+        if found.get("type") == "kubernetes.io/service-account-token":
+            continue  # a controller writes the token into it
         assert second[key]["metadata"]["resourceVersion"] == found["metadata"]["resourceVersion"], key
     for asked in objects:
         for part in ("spec", "rules", "subjects", "roleRef"):

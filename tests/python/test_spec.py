@@ -79,7 +79,7 @@ spec: {targetRef: {kind: InfraClusterAttachment, name: blue}, staticVIP: 192.0.2
 kind: Infra
 metadata: {name: yard, namespace: hcp}
 spec:
-  networkConfig: {cidr: 192.0.2.0/24, networkAttachmentDefinition: vlan}
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, networkAttachmentDefinition: vlan}
   infraComponents:
     dhcp: {enabled: false}
     dns: {serverIP: 192.0.2.3}
