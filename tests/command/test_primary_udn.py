@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import copy
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import pytest
 import yaml
 from api_objects import ALLOCATED, Object, additions, applied, key_of
 from api_server import ROOT, ApiServer
-from hcpnet_command import Hcpnet
+from hcpnet_command import Hcpnet, wait_until
 from test_render import VLAN
 
 DATA = ROOT / "tests/cpp/data/manifest/udn"
@@ -448,14 +446,6 @@ def environment(api: ApiServer, pod: Object) -> dict[str, str]:
     return {e["name"]: e.get("value", "") for e in created["spec"]["containers"][0]["env"]}
 
 
-def until(condition: Callable[[], bool]) -> None:
-    """An API server takes a moment to see a new policy or binding."""
-    deadline = time.monotonic() + 90
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.3)
-
-
 def test_etcd_listens_on_every_address(hcpnet: Hcpnet, api_before: ApiServer) -> None:
     api = api_before
     objects = render(hcpnet, "hosted")
@@ -465,7 +455,8 @@ def test_etcd_listens_on_every_address(hcpnet: Hcpnet, api_before: ApiServer) ->
     assert api.kubectl("label", "--overwrite", "namespace", "clusters-blue", *words).returncode == 0
     applied(api, [o for o in objects if o["kind"].startswith("MutatingAdmissionPolicy")])
     etcd = etcd_pod("etcd-0", {"app": "etcd"})
-    until(lambda: environment(api, etcd)["ETCD_LISTEN_CLIENT_URLS"] == "https://[::]:2379")
+    # An API server takes a moment to see a new policy or binding.
+    wait_until(lambda: environment(api, etcd)["ETCD_LISTEN_CLIENT_URLS"] == "https://[::]:2379")
     changed = environment(api, etcd)
     assert changed == {
         "POD_IP": "",
