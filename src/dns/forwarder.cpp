@@ -286,7 +286,8 @@ void Forwarder::note_reply(const Endpoint& upstream, const Result<Message>& resu
   if (counters_->replies.size() >= kMaxCounted && !counters_->replies.contains(upstream)) return;
   std::map<std::string, std::uint64_t>& of_upstream = counters_->replies[upstream];
   if (result) {
-    const std::string rcode = to_string(result->rcode());
+    // One has 4096 to choose from; beyond the last of ours nobody needs to know which.
+    const std::string rcode = result->rcode() <= Rcode::badcookie ? to_string(result->rcode()) : "other";
     ++of_upstream[rcode];
     counters_->times[upstream][rcode].add(1, time);
   } else {
