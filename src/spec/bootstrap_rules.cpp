@@ -121,6 +121,8 @@ class BootstrapRules {
         const auto [first, is_new] = names.emplace(cluster_.nodes[i].name, i);
         if (!is_new)
           subject_.error(code::duplicate_name, pointer, "node " + std::to_string(first->second) + " has this name");
+        else if (cluster_.nodes[i].name == "api" || cluster_.nodes[i].name == "api-int")
+          subject_.error(code::duplicate_name, pointer, "in the zone of the nodes this is the name of the API");
       }
       const std::string pointer = at_node(i, "macAddress");
       const auto mac =
@@ -145,6 +147,11 @@ class BootstrapRules {
         subject_.error(code::bad_nodes, pointer, "one node bootstraps; there is one already");
     }
     if (bootstrap == 0) subject_.error(code::bad_nodes, kNodes, "a node with the role Bootstrap is needed");
+    for (std::size_t i = 0; bootstrap > 0 && i < cluster_.nodes.size(); ++i)
+      if (const std::string pointer = at_node(i, "name"); cluster_.nodes[i].name == "bootstrap" &&
+                                                          cluster_.nodes[i].role != NodeRole::bootstrap &&
+                                                          subject_.is_good(pointer))
+        subject_.error(code::duplicate_name, pointer, "certificates of the bootstrap node have this name");
     if (control_plane == 0) subject_.error(code::bad_nodes, kNodes, "a node with the role ControlPlane is needed");
     if (control_plane > 0 && control_plane % 2 == 0)
       subject_.warning(code::even_control_plane, kNodes,

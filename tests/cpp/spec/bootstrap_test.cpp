@@ -132,6 +132,16 @@ TEST(BootstrapCluster, NodesHaveNamesAndMacAddressesOfTheirOwn) {
               ElementsAre("bad-name /spec/nodes/2/name"));
 }
 
+TEST(BootstrapCluster, NodesLeaveTheClusterItsNames) {
+  for (const char* taken : {"api", "api-int"})
+    EXPECT_THAT(errors_with("name: master-1", std::string("name: ") + taken),
+                ElementsAre("duplicate-name /spec/nodes/2/name"));
+  std::string swapped = with("name: bootstrap, role: Bootstrap", "name: boot, role: Bootstrap");
+  EXPECT_THAT(test::errors(swapped), IsEmpty());
+  swapped.replace(swapped.find("name: master-1"), std::string("name: master-1").size(), "name: bootstrap");
+  EXPECT_THAT(test::errors(swapped), ElementsAre("duplicate-name /spec/nodes/2/name"));
+}
+
 TEST(BootstrapCluster, OneNodeBootstrapsAndAtLeastOneIsTheControlPlane) {
   EXPECT_THAT(errors_with("role: Bootstrap", "role: Worker"), ElementsAre("bad-nodes /spec/nodes"));
   EXPECT_THAT(errors_with("name: worker-0, role: Worker", "name: worker-0, role: Bootstrap"),
