@@ -28,6 +28,7 @@ class BootstrapRules {
     check_host_prefix();
     check_addresses();
     check_names_and_macs();
+    check_disks();
     check_roles();
     check_authorities();
   }
@@ -132,6 +133,17 @@ class BootstrapRules {
       if (!is_new)
         subject_.error(code::duplicate_name, pointer,
                        "node " + std::to_string(first->second) + " has this MAC address");
+    }
+  }
+
+  /// It stands in scripts, and in what is typed at a console, without quotes.
+  void check_disks() {
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._:+=-";
+    for (std::size_t i = 0; i < cluster_.nodes.size(); ++i) {
+      const std::string& disk = cluster_.nodes[i].disk;
+      const std::string pointer = at_node(i, "disk");
+      if (subject_.is_good(pointer) && (disk.find_first_not_of(kPlain) != std::string::npos || disk.starts_with('-')))
+        subject_.error(code::bad_name, pointer, "a device such as /dev/vda, of letters, digits and /._:+=- only");
     }
   }
 
