@@ -346,6 +346,23 @@ TEST(Kubelets, WithAConfigurationAreLeftAlone) {
   EXPECT_THAT(codes("[Service]\nExecStart=/opt/site/bin/run.sh\n"), IsEmpty());
 }
 
+TEST(Kubelets, OfABootstrapNodeHaveNoKubeconfigHoweverTheyStart) {
+  const auto found = [](const std::string& unit, const std::string& script) {
+    return codes(R"({"ignition": {"version": "3.2.0"}, "storage": {"files": [
+ {"path": "/etc/kubernetes/manifests/a.yaml", "mode": 384, "contents": {"source": "data:,kube-apiserver"}},
+ {"path": "/etc/crio/crio.conf.d/a", "mode": 420,
+  "contents": {"source": "data:,[crio.image]%0Apause_image=a@sha256:1%0Aglobal_auth_file=b%0A"}},
+ {"path": "/usr/local/bin/kubelet.sh", "mode": 493, "contents": {"source": "data:,%23!/bin/bash%0A)" +
+                 script + R"(%0A"}}]},
+ "systemd": {"units": [{"name": "kubelet.service", "enabled": true, "contents": "[Service]\nExecStart=)" +
+                 unit + R"(\n"}]}})");
+  };
+  const std::string by_script = "/usr/local/bin/kubelet.sh", waiting = "/usr/bin/kubelet --config=/a --kubeconfig=/b";
+  EXPECT_THAT(found(by_script, "exec /usr/bin/kubelet --config=/a"), IsEmpty());
+  EXPECT_THAT(found(by_script, "exec " + waiting), ElementsAre("bootstrap-kubelet-kubeconfig"));
+  EXPECT_THAT(found(waiting, "true"), ElementsAre("bootstrap-kubelet-kubeconfig"));
+}
+
 TEST(Environments, AgreeWithTheStatusOfInfrastructure) {
   const std::string status =
       R"({"status": {"infrastructureName": "a", "platform": "None", "platformStatus": {"type": "None"}, "apiServerURL": "b",
