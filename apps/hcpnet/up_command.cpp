@@ -202,11 +202,12 @@ int serve_with_json_log(const Arguments& a) {
   } catch (const WrongUse& e) {
     return fail(e, kWrongUse);
   } catch (const SpecError& e) {
-    for (const Diagnostic& d : e.diagnostics())
+    for (const Diagnostic& d : e.diagnostics()) {
       if (d.severity == Severity::error)
         log.error("failed", {{"problem", d.to_string()}});
       else
         log.warning("spec", {{"warning", d.to_string()}});
+    }
     if (const std::size_t dropped = e.diagnostics().dropped_count(); dropped > 0)
       log.error("there are more problems than are told", {{"dropped", dropped}});
     return kProblems;

@@ -126,6 +126,8 @@ def test_two_processes_do_not_share_a_state_directory(hcpnet: Hcpnet) -> None:
     hcpnet.up()
     done = hcpnet("up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *PORT_MAPS)
     assert done.returncode == 1
+    assert "is in use by another process" in done.stderr
+    assert f"admin socket {hcpnet.state}/admin.sock" in done.stderr, "all that the other one has is named"
     assert hcpnet.ask("status")["troubles"] == []
 
 
