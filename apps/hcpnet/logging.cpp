@@ -39,17 +39,22 @@ bool needs_quotes(const std::string& value) {
 
 std::string text_line(const LogRecord& record) {
   std::string line = record.component + ": " + record.message;
-  for (const auto& [key, value] : record.fields)
+  for (const auto& [key, value] : record.fields) {
+    const std::string& text = value;
     line += ' ' + key + '=' +
-            (needs_quotes(value) ? nlohmann::json(value).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)
-                                 : value);
+            (needs_quotes(text) ? nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)
+                                : text);
+  }
   return line;
 }
 
 /// The middle of the object; the pattern puts time and level in front.
 std::string json_line(const LogRecord& record) {
   nlohmann::json body = {{"component", record.component}, {"message", record.message}};
-  for (const auto& [key, value] : record.fields) body.emplace(key, value);
+  for (const auto& [key, value] : record.fields) {
+    const std::string& text = value;
+    body.emplace(key, value.is_number ? nlohmann::json::parse(text) : nlohmann::json(text));
+  }
   return body.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(1);
 }
 

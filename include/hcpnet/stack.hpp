@@ -129,9 +129,10 @@ class Stack {
   Stack& operator=(const Stack&) = delete;
 
   /// Reads, checks, binds everything, then serves; all or nothing. Throws SpecError when the set is wrong or has
-  /// nothing to serve, boost::system::system_error when a socket can't be bound or the lease database can't be opened,
-  /// saying which and why. Then nothing is left open, and it may be called again; an embedder's io_context that nothing
-  /// else keeps at work needs its restart() before. Throws std::logic_error when the stack runs or was stopped.
+  /// nothing to serve, boost::system::system_error when sockets can't be bound or the lease database can't be opened,
+  /// saying of all of them which and why. Then nothing is left open, and it may be called again; an embedder's
+  /// io_context that nothing else keeps at work needs its restart() before. Throws std::logic_error when the stack runs
+  /// or was stopped.
   void start();
   /// Reads the files again. The error says why the old state was kept: nothing is applied in part. Warnings:
   /// warnings().

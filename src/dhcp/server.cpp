@@ -17,6 +17,7 @@
 #include "dhcp/server_socket.hpp"
 #include "dhcp6/service.hpp"
 #include "runtime/error_text.hpp"
+#include "runtime/open_failures.hpp"
 #include "runtime/timer_queue.hpp"
 
 namespace hcpnet::dhcp {
@@ -145,6 +146,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   void stop(std::function<void()> done);
 
   void open_links(const Config& config);
+  void open_link(const LinkMembers& members, const Config& config, std::set<std::string>& names);
   void restore(StoredLeases stored);
   void wait(std::size_t link);
   void on_readable(std::size_t link);
@@ -252,24 +254,30 @@ ProberHost Server::Impl::prober_host() {
 
 void Server::Impl::open_links(const Config& config) {
   std::set<std::string> names;
-  for (const LinkMembers& members : links_of(config.subnets)) {
-    const auto subnets = std::span(config.subnets).subspan(members.first, members.count);
-    const Subnet& first = subnets.front();
-    const auto mapped = options.port_map.find(kServerPort);
-    const std::uint16_t port = mapped == options.port_map.end() ? kServerPort : mapped->second;
-    Interface interface = find_interface(first.server_id);
-    if (!interface.is_loopback && !names.insert(interface.name).second) {
-      refuse_config("interface " + interface.name + " holds the server addresses of two subnets");
-    }
-    for (const Subnet& subnet : subnets)
-      if (find_interface(subnet.server_id).index != interface.index)
-        refuse_config("the server address " + subnet.server_id.to_string() + " of " + subnet.name +
-                      " is not on interface " + interface.name + ", where " + first.server_id.to_string() + " is");
-    links.push_back(
-        {std::make_unique<ServerSocket>(executor, std::move(interface), first.server_id, port), port, members});
-    const std::size_t link = links.size() - 1;
-    if (is_probed(link, config)) prober->open(link, links[link].socket->interface());
+  runtime::OpenFailures failures;
+  for (const LinkMembers& members : links_of(config.subnets))
+    failures.attempt([&] { open_link(members, config, names); });
+  failures.throw_any();
+}
+
+/// `names` are the interfaces that are in use.
+void Server::Impl::open_link(const LinkMembers& members, const Config& config, std::set<std::string>& names) {
+  const auto subnets = std::span(config.subnets).subspan(members.first, members.count);
+  const Subnet& first = subnets.front();
+  const auto mapped = options.port_map.find(kServerPort);
+  const std::uint16_t port = mapped == options.port_map.end() ? kServerPort : mapped->second;
+  Interface interface = find_interface(first.server_id);
+  if (!interface.is_loopback && !names.insert(interface.name).second) {
+    refuse_config("interface " + interface.name + " holds the server addresses of two subnets");
   }
+  for (const Subnet& subnet : subnets)
+    if (find_interface(subnet.server_id).index != interface.index)
+      refuse_config("the server address " + subnet.server_id.to_string() + " of " + subnet.name +
+                    " is not on interface " + interface.name + ", where " + first.server_id.to_string() + " is");
+  links.push_back(
+      {std::make_unique<ServerSocket>(executor, std::move(interface), first.server_id, port), port, members});
+  const std::size_t link = links.size() - 1;
+  if (is_probed(link, config)) prober->open(link, links[link].socket->interface());
 }
 
 /// Whether addresses are asked for on a link. What has to do with one link may come in on another one, by a relay. On a
@@ -502,9 +510,9 @@ void Server::Impl::import_leases(const LeaseList& list, std::function<void(Resul
   changes.v4 = responder->import_leases(list, time.now(), outcome);
   if (v6) changes.v6 = v6->import_leases(list, time.now(), outcome);
   options.log.info("leases imported", {{"file", list.file},
-                                       {"imported", std::to_string(outcome.imported)},
-                                       {"unchanged", std::to_string(outcome.unchanged)},
-                                       {"left_out", std::to_string(outcome.left_out)}});
+                                       {"imported", outcome.imported},
+                                       {"unchanged", outcome.unchanged},
+                                       {"left_out", outcome.left_out}});
   if (changes.empty()) return done(std::move(outcome));
   is_importing = true;
   if (v6) v6->pause();

@@ -31,6 +31,7 @@
 #include "dns/udp_listener.hpp"
 #include "dns/udp_worker.hpp"
 #include "dns/upstream_reply.hpp"
+#include "runtime/open_failures.hpp"
 
 namespace hcpnet::dns {
 
@@ -187,7 +188,9 @@ void Server::Impl::start(Config config) {
   auto next = make_snapshot(std::move(config));
   try {
     make_workers();
-    for (const Endpoint& listener : next->config.listeners) bind(listener);
+    runtime::OpenFailures failures;
+    for (const Endpoint& listener : next->config.listeners) failures.attempt([&] { bind(listener); });
+    failures.throw_any();
     refuse_own_upstreams(next->config.forwarding);
     adopt(std::move(next));
     for (const auto& worker : workers) worker->start();

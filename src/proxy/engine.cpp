@@ -16,6 +16,7 @@
 #include "proxy/health_monitor.hpp"
 #include "proxy/merge_stats.hpp"
 #include "proxy/sockets.hpp"
+#include "runtime/open_failures.hpp"
 
 namespace hcpnet::proxy {
 
@@ -54,19 +55,23 @@ struct Engine::Impl {
     Prepared opened{std::move(next), {}, {}, {}};
     opened.acceptors.resize(crew.size());
     opened.udp_relays.resize(crew.size());
-    for (const Listener& listener : opened.table->config().listeners) {
-      const auto known = std::ranges::find_if(
-          bound, [&](const BoundListener& b) { return b.configured == listener.address && b.kind == listener.kind; });
-      if (known != bound.end()) {
-        check_interface(listener);
-        opened.bound.push_back(*known);
-        continue;
-      }
-      const Endpoint address = listener.kind == ListenerKind::udp ? open_all(opened.udp_relays, listener)
-                                                                  : open_all(opened.acceptors, listener);
-      opened.bound.push_back({listener.address, address, listener.kind});
-    }
+    runtime::OpenFailures failures;
+    for (const Listener& listener : opened.table->config().listeners)
+      failures.attempt([&] { opened.bound.push_back(open(listener, opened)); });
+    failures.throw_any();
     return opened;
+  }
+
+  [[nodiscard]] BoundListener open(const Listener& listener, Prepared& opened) const {
+    const auto known = std::ranges::find_if(
+        bound, [&](const BoundListener& b) { return b.configured == listener.address && b.kind == listener.kind; });
+    if (known != bound.end()) {
+      check_interface(listener);
+      return *known;
+    }
+    const Endpoint address = listener.kind == ListenerKind::udp ? open_all(opened.udp_relays, listener)
+                                                                : open_all(opened.acceptors, listener);
+    return {listener.address, address, listener.kind};
   }
 
   template <class Socket>
@@ -181,10 +186,10 @@ struct Engine::Impl {
     const auto report = [&](const char* buffer, const std::optional<std::size_t>& asked, std::size_t granted) {
       if (asked && granted < *asked)
         options.log.warning("the kernel allows less than is configured for a socket buffer",
-                            {{"buffer", buffer}, {"bytes", std::to_string(granted)}});
+                            {{"buffer", buffer}, {"bytes", granted}});
       if (!asked && granted == 0)
         options.log.info("the kernel does not allow the usual bound of a socket buffer, so there is none",
-                         {{"buffer", buffer}, {"bytes", std::to_string(kDefaultSocketBufferBytes)}});
+                         {{"buffer", buffer}, {"bytes", kDefaultSocketBufferBytes}});
     };
     report("receive", options.buffers.receive_bytes, tcp.receive_buffer_bytes);
     report("send", options.buffers.send_bytes, tcp.send_buffer_bytes);

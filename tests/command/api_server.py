@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-SHARED_CRDS = ROOT.parent / "shared/crds"
+SHARED_CRDS = ROOT.parent / "shared/crds"  # of other projects, beside this clone; tests that need them skip without
 MANAGER = "hcpnet"
 
 

@@ -126,6 +126,8 @@ def test_two_processes_do_not_share_a_state_directory(hcpnet: Hcpnet) -> None:
     hcpnet.up()
     done = hcpnet("up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *PORT_MAPS)
     assert done.returncode == 1
+    assert "is in use by another process" in done.stderr
+    assert f"admin socket {hcpnet.state}/admin.sock" in done.stderr, "all that the other one has is named"
     assert hcpnet.ask("status")["troubles"] == []
 
 
@@ -150,6 +152,36 @@ def test_logs_json_lines(hcpnet: Hcpnet) -> None:
     listening = [line for line in lines if line["message"] == "listening"]
     assert {line["service"] for line in listening} == {"dhcp", "dns", "proxy"}
     assert all({"time", "level", "component", "message"} <= line.keys() for line in lines)
+
+
+def test_numbers_in_json_lines_are_numbers(hcpnet: Hcpnet) -> None:
+    process = hcpnet.up("--log-format", "json", "--no-watch", "--map-port", "8443=0")
+    assert hcpnet("reload", "--state-dir", str(hcpnet.state)).returncode == 0
+    process.send_signal(signal.SIGTERM)
+    lines = [json.loads(line) for line in process.communicate(timeout=15)[1].splitlines()]
+    assert [type(line["warnings"]) for line in lines if line["message"] == "reloaded"] == [int]
+    assert [line["port"] for line in lines if line["message"].startswith("no listener has this port")] == [8443]
+
+
+def test_a_start_that_fails_ends_in_json_lines_too(hcpnet: Hcpnet) -> None:
+    words = ("up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *PORT_MAPS, "--log-format", "json")
+
+    def last_words(*arguments: str) -> tuple[int, list[dict[str, str]]]:
+        done = hcpnet(*words, *arguments)
+        return done.returncode, [json.loads(line) for line in done.stderr.splitlines()]
+
+    status, lines = last_words("--pod-address", "nowhere")
+    assert (status, [line["level"] for line in lines]) == (2, ["error"])
+    assert "--pod-address" in lines[0]["reason"]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        page = f"127.0.0.1:{taken.getsockname()[1]}"
+        status, lines = last_words("--observe", page)
+    assert (status, lines[-1]["message"]) == (1, "failed")
+    assert page in lines[-1]["reason"]
+    hcpnet.network.write_text(NETWORK.replace("gateway", "gatway"))
+    status, lines = last_words()
+    assert status == 1
+    assert any("[unknown-field]" in line.get("problem", "") for line in lines)
 
 
 def test_a_stale_admin_socket_is_replaced(hcpnet: Hcpnet) -> None:

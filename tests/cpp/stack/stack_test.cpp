@@ -159,6 +159,72 @@ TEST_F(StackTest, FailsBeforeServingWhenASocketIsTaken) {
   EXPECT_FALSE(stack.is_running());
 }
 
+TEST_F(StackTest, NamesEverySocketThatCannotBeOpened) {
+  asio::io_context io;
+  const auto take = [&](const char* address) {
+    return asio::ip::tcp::acceptor(io, {asio::ip::make_address(address), 0});
+  };
+  const asio::ip::tcp::acceptor https = take("127.80.1.4"), api = take("127.80.1.4"), dns = take("127.80.1.3"),
+                                page = take("127.0.0.1");
+  StackOptions o = options();
+  o.port_map[443] = https.local_endpoint().port();
+  o.port_map[6443] = api.local_endpoint().port();
+  o.port_map[53] = dns.local_endpoint().port();
+  o.observe = Endpoint{Ipv4(127, 0, 0, 1), page.local_endpoint().port()};
+  Stack stack(o);
+  try {
+    stack.start();
+    FAIL() << "four ports are taken";
+  } catch (const boost::system::system_error& e) {
+    EXPECT_EQ(e.code(), boost::system::errc::address_in_use) << e.what();
+    for (const auto* taken : {&https, &api, &dns, &page}) {
+      const auto endpoint = taken->local_endpoint();
+      EXPECT_NE(
+          std::string(e.what()).find(endpoint.address().to_string() + ':' + std::to_string(endpoint.port()) + ": "),
+          std::string::npos)
+          << e.what();
+    }
+  }
+  EXPECT_FALSE(stack.is_running());
+}
+
+TEST_F(StackTest, LogsTheWarningsThatAReloadBrings) {
+  std::vector<std::string> told;
+  StackOptions o = options();
+  o.log = [&](const LogRecord& record) {
+    if (record.message == "spec") told.push_back(record.fields.at(0).second);
+  };
+  Stack stack(o);
+  stack.start();
+  const auto count = [&] {
+    return std::ranges::count_if(
+        told, [](const std::string& text) { return text.find("[empty-list]") != std::string::npos; });
+  };
+  const auto reload_with = [&](const std::string& cluster) {
+    write(spec_text(cluster, 1) + "---\n{apiVersion: v1, kind: List, items: []}\n");
+    ASSERT_TRUE(stack.reload().has_value());
+  };
+  EXPECT_EQ(count(), 0);
+  reload_with("blue");
+  EXPECT_EQ(count(), 1);
+  reload_with("green");
+  EXPECT_EQ(count(), 1) << "it was told";
+  stack.stop();
+}
+
+TEST_F(StackTest, TellsOfAPortMapThatNoListenerHas) {
+  std::vector<std::string> ports;
+  StackOptions o = options();
+  o.port_map[8443] = 0;
+  o.log = [&](const LogRecord& record) {
+    if (record.message.starts_with("no listener has this port")) ports.push_back(record.fields.at(0).second);
+  };
+  Stack stack(o);
+  stack.start();
+  stack.stop();
+  EXPECT_EQ(ports, std::vector<std::string>{"8443"});
+}
+
 TEST_F(StackTest, StartsOnceThePortIsFree) {
   asio::io_context io;
   asio::ip::tcp::acceptor taken(io, {asio::ip::make_address("127.0.0.1"), 0});
