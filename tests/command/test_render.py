@@ -74,12 +74,16 @@ def test_nothing_is_written_when_anything_is_invalid(hcpnet: Hcpnet, tmp_path: P
     assert not out.exists()
 
 
-def test_a_folder_of_other_files_is_left_alone(hcpnet: Hcpnet, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["notes.txt", "network.yaml", "1-network.yaml", "10network.yaml", "observed.json"])
+def test_a_folder_of_other_files_is_left_alone(hcpnet: Hcpnet, tmp_path: Path, name: str) -> None:
     out = tmp_path / "out"
-    out.mkdir()
-    (out / "notes.txt").write_text("mine")
-    assert hcpnet("render", str(VLAN), "--output-dir", str(out)).returncode == 1
-    assert [p.name for p in out.iterdir()] == ["notes.txt"]
+    words = ["render", str(VLAN), "--observed", str(OBSERVED), "--output-dir", str(out)]
+    assert hcpnet(*words).returncode == 0
+    (out / name).write_text("mine")
+    before = {p.name for p in out.iterdir()}
+    done = hcpnet(*words, "--deployment", "split")
+    assert (done.returncode, "something other than rendered files" in done.stderr) == (1, True)
+    assert {p.name for p in out.iterdir()} == before
 
 
 @pytest.mark.parametrize(
