@@ -37,7 +37,7 @@ FileDescriptor make_placeholder() noexcept {
 Acceptor::Acceptor(std::shared_ptr<Worker> worker, Listener listener)
     : worker_(std::move(worker)),
       listener_(std::make_shared<const Listener>(std::move(listener))),
-      state_(worker_->shared->listener(listener_->address)),
+      state_(worker_->shared->listener(listener_->address, Protocol::tcp)),
       acceptor_(worker_->executor) {}
 
 void Acceptor::open(const Endpoint& address, PortSharing sharing) {

@@ -64,13 +64,16 @@ const std::shared_ptr<BackendState>& Worker::backend(const std::string& name) {
 /// A reload may take a route away and the next bring it back: only what stays away ends. What becomes known of clients
 /// between two reloads dooms nobody: a lease that ends is no route that was removed.
 void Worker::doom_removed_routes() {
+  std::vector<std::shared_ptr<Connection>> astray;
   for (Connection* connection : connections_) {
+    if (connection->has_lost_endpoint(*table_, *source_clusters)) astray.push_back(connection->shared_from_this());
     if (connection->has_route_in(*table_, *source_clusters))
       connection->doomed_at.reset();
     else if (!connection->doomed_at)
       connection->doomed_at = timers.now() + options.removed_route_timeout;
   }
   close_doomed();
+  for (const auto& flow : astray) flow->close(CloseReason::finished);  // its client's next datagram begins another
 }
 
 void Worker::close_doomed() {

@@ -94,7 +94,7 @@ struct EngineStats {
   struct PerListener {
     std::uint64_t total = 0, active = 0, limit_refused = 0, no_route = 0, inspect_timeouts = 0;
   };
-  std::map<Endpoint, PerListener> listeners;  ///< by configured address
+  std::map<Endpoint, PerListener> listeners;  ///< by configured address, TCP and UDP together
   struct PerEndpoint {
     std::uint64_t total = 0, active = 0, failures = 0;
     bool is_healthy = true;  ///< by active checks
