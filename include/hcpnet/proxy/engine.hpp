@@ -134,9 +134,10 @@ class Engine {
   void start(std::shared_ptr<const RouteTable> table);
   /// New connections follow `table` from now on. Established tunnels are not touched, but those whose route is gone
   /// end after removed_route_timeout, unless it comes back: those that the table, asked anew by what the client asked
-  /// for and who he is now, would refuse or lead to another backend, by its name and Backend::target. Listeners that
-  /// are new are opened, those that are gone are closed; all or nothing: throws boost::system::system_error that names
-  /// the address, and all stays as it was.
+  /// for and who he is now, would refuse or lead to another backend, by its name and Backend::target. Flows of
+  /// datagrams end at once where their backend has their endpoint no more, and with their listener. Listeners that are
+  /// new are opened, those that are gone are closed; all or nothing: throws boost::system::system_error that names the
+  /// address, and all stays as it was.
   void replace(std::shared_ptr<const RouteTable> table);
   /// Opens what is new in `table` without serving it, so that replace() with the same table cannot fail any more.
   /// Throws as replace() does. A later call, or replace(), forgets what was prepared and not used.
