@@ -76,9 +76,12 @@ class AppendedFile {
   }
 
  private:
+  /// Where there is nothing to write to, what was written to until now goes on being it.
   bool open() {
-    file_ = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-    return file_.is_open();
+    FileDescriptor opened(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+    if (!opened.is_open()) return false;
+    file_ = std::move(opened);
+    return true;
   }
   void look() {
     next_look_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
