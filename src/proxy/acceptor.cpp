@@ -63,7 +63,6 @@ void Acceptor::adopt(FileDescriptor socket) {
   if (!ec) static_cast<void>(socket.release());
   if (!ec) acceptor_.native_non_blocking(true, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot take over " + listener_->address.to_string());
-  apply_settings();
   bound_ = from_asio(acceptor_.local_endpoint());
 }
 

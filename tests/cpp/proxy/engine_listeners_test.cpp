@@ -3,6 +3,7 @@
 // go.
 #include <gmock/gmock.h>
 
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <boost/asio/ip/udp.hpp>
 
@@ -12,7 +13,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "proxy/engine_sockets.hpp"
 #include "proxy/proxy_test.hpp"
+#include "proxy/sockets.hpp"
 
 namespace hcpnet::proxy {
 namespace {
@@ -501,6 +504,25 @@ TEST_F(ReloadTest, AListenerMovesToAnotherInterface) {
   size = bound.size();
   ASSERT_EQ(::getsockopt(engine->sockets().at(0).descriptor, SOL_SOCKET, SO_BINDTODEVICE, bound.data(), &size), 0);
   EXPECT_EQ(size, 0U);
+}
+
+TEST_F(ReloadTest, ASocketOfAnotherProcessIsLeftAloneUntilItIsServed) {
+  RouteConfig now = config(ListenerKind::tls);
+  start(now);
+  const int socket = engine->sockets().at(0).descriptor;
+  auto with = options();
+  with.keepalive.idle = 77s;
+  with.inherited = std::make_shared<InheritedSockets>();
+  with.inherited->add(SocketKind::stream, now.listeners[0].address, FileDescriptor::copy_of(socket));
+  now.listeners[0].interface = "lo";
+  const auto table = RouteTable::build(now).value();
+  Engine later(io.get_executor(), with);
+  later.prepare(table);
+  EXPECT_EQ(interface_of(socket), "");
+  EXPECT_EQ(test::int_option(socket, IPPROTO_TCP, TCP_KEEPIDLE), 60);
+  later.start(table);
+  EXPECT_EQ(interface_of(socket), "lo");
+  EXPECT_EQ(test::int_option(socket, IPPROTO_TCP, TCP_KEEPIDLE), 77);
 }
 
 TEST_F(ReloadTest, AListenerThatCannotBeOpenedChangesNothing) {
