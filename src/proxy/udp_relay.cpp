@@ -160,6 +160,7 @@ UdpFlow::UdpFlow(std::shared_ptr<Worker> worker, ConnectionRecord record, std::w
       socket_(worker_->executor) {}
 
 void UdpFlow::start() {
+  keep_alive();
   last_activity_ = worker().timers.now();
   arm_idle_timer();
   if (backend_->is_unserved) return fail_backend(CloseReason::no_endpoint);

@@ -561,6 +561,24 @@ TEST_F(ReloadTest, ARemovedRouteEndsAfterItsTime) {
   EXPECT_EQ(closed("reason"), Strings{"route_removed"});
 }
 
+TEST_F(ReloadTest, AnAccessLogThatFailsKeepsNoTunnelOfARemovedRoute) {
+  auto with = options();
+  with.removed_route_timeout = 10s;
+  with.access_log = [has_failed = false](const std::string&) mutable {
+    if (!std::exchange(has_failed, true)) throw std::runtime_error("no room for a log");
+  };
+  RouteConfig now = config(ListenerKind::tls);
+  start(now, with);
+  auto one = tunnel("a.test", server);
+  auto two = tunnel("a.test", server);
+  now.routes.clear();
+  engine->replace(RouteTable::build(now).value());
+  EXPECT_THROW(clock.advance(10s), std::runtime_error);
+  EXPECT_EQ(engine->stats().active, 0u);
+  EXPECT_TRUE(one.first.end());
+  EXPECT_TRUE(two.first.end());
+}
+
 TEST_F(ReloadTest, ANameThatMovedToAnotherBackendIsARouteThatWasRemoved) {
   auto with = options();
   with.removed_route_timeout = 10s;
