@@ -96,6 +96,18 @@ class Proxy(ProcessGroup):
         return self.memory_kib("Private_Clean", "Private_Dirty") * 1024
 
 
+class Direct(Proxy):
+    """No proxy: clients connect to the backend, which is in their own thread."""
+
+    def start(self, cores: str) -> float:
+        """There is nothing to start."""
+        return 0.0
+
+    def cpu_seconds(self) -> float:
+        """None is used."""
+        return 0.0
+
+
 def haproxy(setup: Setup, name: str, port: int, tuning: str, options: str) -> Proxy:
     """HAProxy; `tuning` goes into its section global, `options` into its defaults."""
     names, config = setup.folder / f"{name}.map", setup.folder / f"{name}.cfg"
@@ -276,12 +288,14 @@ def make_proxies(setup: Setup, wanted: list[str], marker: int = 0) -> list[Proxy
     pipes = f"  tune.pipesize {1024 * 1024}\n  maxpipes 900"
     makers: dict[str, Callable[[str, int], Proxy]] = {
         "hcpnet": lambda name, port: hcpnet(setup, name, port),
+        "direct": lambda name, _: Direct(name, 0, setup.names, []),
         "floor": lambda name, port: Proxy(
             name, port, setup.names, [f"{setup.build}/bench/proxy_floor", str(port), str(BACKEND_PORT)]
         ),
         "haproxy": lambda name, port: haproxy(setup, name, port, "", ""),
         "haproxy-62k": lambda name, port: haproxy(setup, name, port, f"  tune.bufsize {big}", ""),
         "haproxy-splice": lambda name, port: haproxy(setup, name, port, pipes, splice),
+        "haproxy-busy": lambda name, port: haproxy(setup, name, port, "  busy-polling", ""),
         "nginx": lambda name, port: nginx(setup, name, port, ""),
         "nginx-62k": lambda name, port: nginx(setup, name, port, f"    proxy_buffer_size {big};\n"),
         "sniproxy": lambda name, port: sniproxy(setup, name, port),

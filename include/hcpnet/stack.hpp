@@ -144,9 +144,9 @@ class Stack {
   void reload(std::function<void(const Result<void, Diagnostics>&)> done);
   /// Where Services are served, as the embedder knows it, from a watch of EndpointSlices for example: goes before what
   /// was observed and what endpoint maps say, and replaces what was set before. New connections follow it at once;
-  /// tunnels are not touched. Before start() it is for the start. The routes of all proxies are built anew, so say it
-  /// once for several changes; the same as before costs nothing. Errors: keys and addresses that are none; then nothing
-  /// changes.
+  /// tunnels are not touched, but UDP flows whose endpoint is gone end. Before start() it is for the start. The routes
+  /// of all proxies are built anew, so say it once for several changes; the same as before costs nothing. Errors: keys
+  /// and addresses that are none; then nothing changes.
   Result<void, Diagnostics> set_endpoints(spec::EndpointMap endpoints);
   /// Takes over leases from elsewhere, all of them or none: dhcp::Server::import_leases(). `done` is called on the
   /// stack's thread; on an io_context of the embedder it may call the stack.

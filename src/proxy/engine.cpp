@@ -78,7 +78,7 @@ struct Engine::Impl {
   Endpoint open_all(std::vector<std::vector<std::shared_ptr<Socket>>>& sockets, const Listener& listener) const {
     Endpoint address = address_of(listener);
     std::vector<FileDescriptor> given = take_inherited(listener, address);
-    for (const FileDescriptor& socket : given) bind_inherited(socket, listener);
+    for (const FileDescriptor& socket : given) check_move(interface_of(socket.get()), listener);
     if (given.empty()) given = copies_of_ours(listener);
     if (!given.empty()) return adopt_all(sockets, listener, std::move(given));
     PortSharing sharing = crew.size() == 1 ? PortSharing::none : PortSharing::first;
@@ -103,28 +103,28 @@ struct Engine::Impl {
     return copies;
   }
 
-  /// An open socket is bound to another interface when the table is in force, which must not fail then: a socket like
-  /// it is, now. Without CAP_NET_RAW only one that is bound to none may be.
+  /// Of a listener whose socket is open.
   void check_interface(const Listener& listener) const {
     if (!table) return;
     const auto before = std::ranges::find_if(table->config().listeners, [&](const Listener& known) {
       return known.address == listener.address && protocol_of(known.kind) == protocol_of(listener.kind);
     });
-    if (before == table->config().listeners.end() || before->interface == listener.interface) return;
+    if (before != table->config().listeners.end()) check_move(before->interface, listener);
+  }
+
+  /// An open socket is bound to another interface when the table is in force, which must not fail then: a socket like
+  /// it is, now. Without CAP_NET_RAW only one that is bound to none may be. Another process may serve it until then.
+  static void check_move(const std::string& from, const Listener& listener) {
+    if (from == listener.interface) return;
     const FileDescriptor probe(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     error_code ec;
     if (!probe.is_open()) ec = {errno, boost::system::system_category()};
-    if (!ec) ec = bind_to_interface(probe.get(), before->interface);
+    if (!ec) ec = bind_to_interface(probe.get(), from);
     if (!ec) ec = rebind_to_interface(probe.get(), listener.interface);
     if (ec)
       throw boost::system::system_error(
           ec, "proxy: cannot move " + listener.address.to_string() + " to " +
                   (listener.interface.empty() ? "every interface" : "interface " + listener.interface));
-  }
-
-  static void bind_inherited(const FileDescriptor& socket, const Listener& listener) {
-    if (const error_code ec = rebind_to_interface(socket.get(), listener.interface))
-      throw boost::system::system_error(ec, "proxy: cannot take over " + listener.address.to_string());
   }
 
   [[nodiscard]] std::vector<FileDescriptor> take_inherited(const Listener& listener, const Endpoint& address) const {

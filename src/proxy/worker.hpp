@@ -85,6 +85,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   void finish_drain();
   void doom_removed_routes();
   void close_doomed();
+  static void close_each(const std::vector<std::shared_ptr<Connection>>& all, CloseReason reason);
 
   std::shared_ptr<const RouteTable> table_;
   std::vector<Endpoint> own_addresses_;

@@ -209,6 +209,26 @@ def test_drains_and_writes_an_access_log(hcpnet: Hcpnet) -> None:
     assert any("draining" in trouble for trouble in hcpnet.ask("status")["troubles"])
 
 
+@pytest.mark.parametrize("is_made_anew", [False, True])
+def test_an_access_log_may_be_rotated(hcpnet: Hcpnet, is_made_anew: bool) -> None:
+    """By logrotate without "create", and with it."""
+    log = hcpnet.folder / "access.log"
+    hcpnet.up("--access-log", str(log))
+    place = hcpnet.bound("proxy", 443)
+
+    def is_written() -> bool:
+        with socket.create_connection(place, timeout=10) as client:
+            client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            assert client.recv(1) == b""
+        return log.exists() and "not_tls" in log.read_text()
+
+    wait_until(is_written)
+    log.rename(hcpnet.folder / "access.log.1")
+    if is_made_anew:
+        log.touch()
+    wait_until(is_written)
+
+
 @pytest.mark.parametrize(("only", "served"), [(["dns"], {"dns"}), (["dns", "proxy"], {"dns", "proxy"})])
 def test_serves_only_its_part(hcpnet: Hcpnet, only: list[str], served: set[str]) -> None:
     hcpnet.up(*[word for part in only for word in ("--only", part)])
