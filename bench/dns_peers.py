@@ -178,7 +178,7 @@ def make_servers(tools: Tools, folder: Path, names: int, workers: int, wanted: l
     """Those of `wanted` that are installed, each with its zone files and configuration below `folder`."""
     zone = only_file(render(tools, folder, names, "zonefile", 53), "*.zone")
     hosts = only_file(render(tools, folder, names, "hosts", 53), "*.hosts")
-    os.utime(zone, (0, 0))  # `hcpnet up` waits for what was written a moment ago
+    os.utime(zone, (1, 1))  # `hcpnet up` waits for what was written a moment ago; NSD loads no zone of the time 0
     up = [tools.hcpnet, "up", "--no-watch", "--log-level", "error", "--state-dir", str(folder / "state")]
     makers = {
         "hcpnet": lambda port: [tools.dns_server, str(port), str(zone), str(workers)],
