@@ -502,6 +502,21 @@ void Responder::settle(const std::vector<LeaseChange>& changes, bool is_durable,
   }
 }
 
+std::optional<Reply> Responder::acknowledge_stored(const Outcome& outcome, Time now) const {
+  const bool is_renewal =
+      outcome.reply && !outcome.changes.empty() && outcome.changes.back().event.kind == LeaseEventKind::renewed;
+  if (!is_renewal) return std::nullopt;
+  const auto& [subnet, event] = outcome.changes.back();
+  const Client client(event.lease.mac, {}, {}, event.lease.client_id);
+  const auto stored = impl_->allocator_of(subnet).stored_end(client, event.lease.address);
+  if (!stored) return std::nullopt;
+  const std::chrono::seconds left = *stored - now - std::chrono::seconds(1);  // `now` is up to a second ago
+  if (left < impl_->limits.min_time_left) return std::nullopt;
+  Reply out = *outcome.reply;
+  set_lease_time(left, out.packet);
+  return out;
+}
+
 void Responder::check_import(const LeaseList& list, Time now, Diagnostics& problems) const {
   check_adoption(
       list.file, list.leases, now, impl_->networks.size(), [&](Ipv4 a) { return impl_->find_network(a); },

@@ -436,13 +436,20 @@ void Server::Impl::commit(Pending pending) {
             });
 }
 
-// The reply of a change that did not reach the disk is never sent, a renewal's neither: the client would count on an
-// expiry that a restart does not know.
+// The reply of a change that did not reach the disk is never sent: the client would count on what a restart does not
+// know. A renewal hears what is there instead, unless its file is gone.
 void Server::Impl::on_committed(const Pending& pending, error_code result) {
   set_healthy(!result, result);
   responder->settle(pending.outcome.changes, !result, time.now());
   if (result) {
-    if (pending.outcome.reply) ++stats.dropped["not_stored"];
+    const bool is_file_gone = result == boost::system::errc::no_such_file_or_directory;
+    const auto stored =
+        is_file_gone ? std::optional<Reply>() : responder->acknowledge_stored(pending.outcome, time.now());
+    if (stored) {
+      send(*stored, pending.link, pending.source);
+    } else if (pending.outcome.reply) {
+      ++stats.dropped["not_stored"];
+    }
   } else {
     answer(pending);
     publish(pending.outcome.changes);
@@ -586,7 +593,7 @@ void Server::Impl::set_healthy(bool is_good, error_code why) {
   is_disk_good = is_good;
   const Logger::Fields fields = {{"database", options.database}};
   if (is_good) return options.log.info("leases are stored again", fields);
-  options.log.error("leases cannot be stored: no address is given or renewed",
+  options.log.error("leases cannot be stored: no address is given, and none for longer",
                     {{"database", options.database}, {"reason", why.message()}});
 }
 

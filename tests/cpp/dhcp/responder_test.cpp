@@ -372,8 +372,37 @@ TEST_F(DhcpResponder, ChangeThatWasNotStoredBindsNobody) {
   const Outcome out = responder_.handle(test::select(kMac, kServer, at(50)).bytes(), 0, now_);
   ASSERT_FALSE(out.changes.empty());
   responder_.settle(out.changes, false, now_);
+  EXPECT_FALSE(responder_.acknowledge_stored(out, now_));
   EXPECT_TRUE(responder_.leases().empty());
   EXPECT_EQ(answer(test::discover(test_mac(2))).yiaddr, at(51)) << "held for the client that asks again";
+}
+
+// A machine that restarts while the disk fails needs its address; what a restart of the server knows can be told.
+TEST_F(DhcpResponder, RenewalThatWasNotStoredIsToldWhatIsLeftOfTheLease) {
+  bind(kMac);
+  const auto renew_in_vain = [&] {
+    const Outcome out = responder_.handle(test::renew(kMac, at(50)).bytes(), 0, now_);
+    EXPECT_TRUE(out.reply);
+    responder_.settle(out.changes, false, now_);
+    return std::pair(out.reply, responder_.acknowledge_stored(out, now_));
+  };
+  now_ += 600s;
+  const auto [meant, said] = renew_in_vain();
+  ASSERT_TRUE(meant && said);
+  const DhcpAnswer ack = test::read_answer(said->packet).value();
+  EXPECT_EQ(ack.type(), 5);
+  EXPECT_EQ(ack.yiaddr, at(50));
+  EXPECT_EQ(ack.find(51), (Bytes{0, 0, 0x0B, 0xB7})) << "2999: a client may have asked a second ago";
+  EXPECT_EQ(ack.find(58), (Bytes{0, 0, 0x05, 0xDB}));
+  EXPECT_EQ(ack.find(59), (Bytes{0, 0, 0x0A, 0x40}));
+  EXPECT_EQ(ack.codes(), test::read_answer(meant->packet)->codes());
+  EXPECT_EQ(said->destination, meant->destination);
+
+  now_ += 2989s;
+  EXPECT_TRUE(renew_in_vain().second) << "ten seconds are left";
+  now_ += 1s;
+  EXPECT_FALSE(renew_in_vain().second);
+  EXPECT_EQ(answer(test::renew(kMac, at(50))).find(51), (Bytes{0, 0, 0x0E, 0x10})) << "the disk works again";
 }
 
 // Section 4.1, every way a reply may take.
