@@ -8,6 +8,7 @@
 #include <boost/system/system_error.hpp>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace hcpnet::dhcp {
 namespace {
@@ -27,7 +28,7 @@ bool has_address(const ifaddrs& entry, Ipv4 address) noexcept {
 
 }  // namespace
 
-Interface find_interface(Ipv4 address) {
+std::optional<Interface> look_for_interface(Ipv4 address) {
   ifaddrs* raw = nullptr;
   if (::getifaddrs(&raw) != 0) {
     throw boost::system::system_error(errno, boost::system::system_category(), "dhcp: cannot list interfaces");
@@ -36,8 +37,13 @@ Interface find_interface(Ipv4 address) {
   for (const ifaddrs* entry = list.get(); entry != nullptr; entry = entry->ifa_next) {
     if (!has_address(*entry, address)) continue;
     const int index = static_cast<int>(::if_nametoindex(entry->ifa_name));
-    return {entry->ifa_name, index, (entry->ifa_flags & IFF_LOOPBACK) != 0};
+    return Interface{entry->ifa_name, index, (entry->ifa_flags & IFF_LOOPBACK) != 0};
   }
+  return std::nullopt;
+}
+
+Interface find_interface(Ipv4 address) {
+  if (auto found = look_for_interface(address)) return *std::move(found);
   throw boost::system::system_error(EADDRNOTAVAIL, boost::system::system_category(),
                                     "dhcp: no interface has the server address " + address.to_string());
 }

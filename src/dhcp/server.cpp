@@ -210,6 +210,7 @@ void Server::Impl::start(Config config) {
   restore(std::move(stored));
   is_running = true;
   for (std::size_t link = 0; link < links.size(); ++link) {
+    if (links[link].is_lost) continue;
     const ServerSocket& socket = *links[link].socket;
     const bool is_raw = socket.has_link_layer();
     for (std::size_t i = 0; i < links[link].subnets.count; ++i)
@@ -257,16 +258,22 @@ void Server::Impl::open_links(const Config& config) {
     const Subnet& first = subnets.front();
     const auto mapped = options.port_map.find(kServerPort);
     const std::uint16_t port = mapped == options.port_map.end() ? kServerPort : mapped->second;
-    Interface interface = find_interface(first.server_id);
-    if (!interface.is_loopback && !names.insert(interface.name).second) {
-      refuse_config("interface " + interface.name + " holds the server addresses of two subnets");
+    auto interface = look_for_interface(first.server_id);
+    if (!interface) {  // check_interface() finds it when it comes
+      options.log.error("interface is not there yet",
+                        {{"subnet", first.name}, {"address", first.server_id.to_string()}});
+      links.push_back({std::make_unique<ServerSocket>(executor), port, members, true});
+      continue;
+    }
+    if (!interface->is_loopback && !names.insert(interface->name).second) {
+      refuse_config("interface " + interface->name + " holds the server addresses of two subnets");
     }
     for (const Subnet& subnet : subnets)
-      if (find_interface(subnet.server_id).index != interface.index)
+      if (find_interface(subnet.server_id).index != interface->index)
         refuse_config("the server address " + subnet.server_id.to_string() + " of " + subnet.name +
-                      " is not on interface " + interface.name + ", where " + first.server_id.to_string() + " is");
+                      " is not on interface " + interface->name + ", where " + first.server_id.to_string() + " is");
     links.push_back(
-        {std::make_unique<ServerSocket>(executor, std::move(interface), first.server_id, port), port, members});
+        {std::make_unique<ServerSocket>(executor, *std::move(interface), first.server_id, port), port, members});
     const std::size_t link = links.size() - 1;
     if (is_probed(link, config)) prober->open(link, links[link].socket->interface());
   }

@@ -70,8 +70,11 @@ void Service::open_links() {
   const auto mapped = host_.options.port_map.find(kServerPort);
   const std::uint16_t port = mapped == host_.options.port_map.end() ? kServerPort : mapped->second;
   for (const Subnet& subnet : responder_.config().subnets) {
-    links_.push_back(
-        {std::make_unique<Socket>(host_.executor, dhcp::find_interface(subnet.interface_address), port), port, false});
+    auto interface = dhcp::look_for_interface(subnet.interface_address);
+    const bool is_lost = !interface;  // check_interface() finds it when it comes
+    auto socket = is_lost ? std::make_unique<Socket>(host_.executor)
+                          : std::make_unique<Socket>(host_.executor, *std::move(interface), port);
+    links_.push_back({std::move(socket), port, is_lost});
   }
 }
 
@@ -115,6 +118,7 @@ void Service::restore(std::vector<Lease> leases, std::span<const Ipv6> unreadabl
 void Service::start() {
   is_running_ = true;
   for (std::size_t link = 0; link < links_.size(); ++link) {
+    if (links_[link].is_lost) continue;
     host_.options.log.info("IPv6 subnet served", {{"subnet", responder_.config().subnets[link].name},
                                                   {"interface", links_[link].socket->interface().name},
                                                   {"network", responder_.config().subnets[link].cidr.to_string()},

@@ -154,6 +154,34 @@ test_restart() {
   expect "after kill -9 the client gets its address again" 192.168.100.50 "$(run_udhcpc udhcpc | cut -d' ' -f1)"
 }
 
+make_net1() {
+  ip -n "$run-server" link add net1 type bridge
+  ip -n "$run-server" address add 192.168.100.2/22 dev net1
+  ip -n "$run-server" link set net1 up
+}
+
+# With the cable of udhcpc's machine, when the server has found it: it looks every two seconds.
+make_net1_again() {
+  make_net1
+  ip -n "$run-server" link set to-udhcpc master net1
+  for _ in $(seq 200); do
+    grep -q '^interface is back' "$state/server.err" && return
+    read -rt 0.05 <> <(:)
+  done
+}
+
+test_interface_comes_and_goes() {  # DHC-41
+  ip -n "$run-server" link delete net1
+  make_net1_again
+  expect "an interface that was made anew is served" 192.168.100.50 "$(run_udhcpc udhcpc | cut -d' ' -f1)"
+  stop_server TERM
+  ip -n "$run-server" link delete net1
+  start_server +net_bind_service,+net_raw || return
+  expect "without its interface the server starts and says so" 1 "$(grep -c '^interface is not there yet .*address=192.168.100.2' "$state/server.err")"
+  make_net1_again
+  expect "and serves it when it comes" 192.168.100.50 "$(run_udhcpc udhcpc | cut -d' ' -f1)"
+}
+
 test_without_raw_socket() {
   stop_server TERM
   start_server +net_bind_service || return
@@ -183,9 +211,7 @@ mkdir "$state/db"
 chown nobody:nogroup "$state/db"
 write_client_scripts
 make_namespace server
-ip -n "$run-server" link add net1 type bridge
-ip -n "$run-server" address add 192.168.100.2/22 dev net1
-ip -n "$run-server" link set net1 up
+make_net1
 ip -n "$run-server" link add eth0 type bridge
 ip -n "$run-server" address add 10.128.0.7/23 dev eth0
 ip -n "$run-server" link set eth0 up
@@ -201,6 +227,7 @@ test_dhclient
 test_dhcpcd
 test_other_interface
 test_restart
+test_interface_comes_and_goes
 test_without_raw_socket
 check_duplicates
 [ "$failures" = 0 ]

@@ -86,8 +86,9 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Opens the database and binds every subnet; all or nothing. Call once. Throws boost::system::system_error, or
-  /// std::runtime_error for a database that is damaged or of another version, with what to do.
+  /// Opens the database and binds every subnet, that of an interface which is not there yet when it comes; all or
+  /// nothing. Call once. Throws boost::system::system_error, or std::runtime_error for a database that is damaged or of
+  /// another version, with what to do.
   void start(Config config);
   /// Serves `config` from now on. Leases stay; one that lies outside today's pools is kept until it ends, and not
   /// renewed. Throws boost::system::system_error unless the networks and server addresses are the same; then the old

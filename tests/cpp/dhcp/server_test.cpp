@@ -187,10 +187,25 @@ TEST_F(DhcpServer, ExpiredLeaseIsAnEventAtItsTime) {
   EXPECT_EQ(server.leases().at(0).state, LeaseState::expired);
 }
 
-TEST_F(DhcpServer, StartNamesTheAddressThatNoInterfaceHas) {
+// Case DHC-41; that it serves when the interface comes: tests/integration/dhcp_clients_test.sh.
+TEST_F(DhcpServer, StartsBeforeItsInterfaceIsThereAndSaysSo) {
   Config config = test::loopback_config();
+  config.subnets[0].cidr = Ipv4Cidr(Ipv4(203, 0, 113, 0), 24);
   config.subnets[0].server_id = Ipv4(203, 0, 113, 77);
-  EXPECT_THAT(refusal(config), HasSubstr("no interface has the server address 203.0.113.77"));
+  config.subnets[0].pools = {{{Ipv4(203, 0, 113, 100), Ipv4(203, 0, 113, 149)}}};
+  std::vector<std::string> errors;  // written before the server's thread begins
+  ServerOptions options;
+  options.log = Logger(
+      [&](const LogRecord& record) {
+        if (record.level != LogLevel::error) return;
+        errors.push_back(record.message);
+        for (const auto& [name, value] : record.fields) errors.back() += ' ' + name + '=' + value;
+      },
+      "dhcp");
+  ServerThread server(path_, config, options);
+  EXPECT_EQ(errors, std::vector<std::string>{"interface is not there yet subnet=test/loopback address=203.0.113.77"});
+  EXPECT_EQ(server.run([](Server& s) { return s.troubles(); }),
+            std::vector<std::string>{"the interface of test/loopback is lost"});
 }
 
 TEST_F(DhcpServer, StartNamesThePortThatIsTaken) {
