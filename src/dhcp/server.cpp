@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "dhcp/event_log.hpp"
 #include "dhcp/kept_addresses.hpp"
 #include "dhcp/lease_clock.hpp"
 #include "dhcp/lease_import.hpp"
@@ -163,6 +164,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   [[nodiscard]] std::optional<Diagnostics> reason_to_refuse_changes() const;
   void set_healthy(bool is_good, error_code why);
   void publish(const std::vector<LeaseChange>& changes);
+  void tell(const LeaseEvent& event);
   void send(const Reply& reply, std::size_t link, const Endpoint& source);
   void drop(std::string_view reason, const Endpoint& source);
   void log_drop(std::string_view reason, const Endpoint& source);
@@ -485,10 +487,8 @@ void Server::Impl::write(Changes changes, std::function<void(const Changes&, err
               self->set_healthy(!result, result);
               written(*held, result);
               if (result || self->is_closed) return;
-              if (self->options.on_event)
-                for (const LeaseChange& change : held->v4) self->options.on_event(change.event);
-              if (self->options.on_event6)
-                for (const dhcp6::LeaseChange& change : held->v6) self->options.on_event6(change.event);
+              for (const LeaseChange& change : held->v4) self->tell(change.event);
+              for (const dhcp6::LeaseChange& change : held->v6) self->v6->tell(change.event);
             });
 }
 
@@ -606,11 +606,15 @@ void Server::Impl::set_healthy(bool is_good, error_code why) {
 
 void Server::Impl::publish(const std::vector<LeaseChange>& changes) {
   for (const LeaseChange& change : changes) {
-    if (change.event.kind == LeaseEventKind::declined) {
-      options.log.warning("address declined: somebody else uses it", fields_of(change.event.lease));
-    }
-    if (options.on_event && !is_closed) options.on_event(change.event);
+    if (options.log.is_enabled()) log_event(options.log, change.event.kind, fields_of(change.event.lease));
+    tell(change.event);
   }
+}
+
+/// Counts it, and calls whoever wants to know.
+void Server::Impl::tell(const LeaseEvent& event) {
+  ++stats.events[std::string(to_string(event.kind))];
+  if (options.on_event && !is_closed) options.on_event(event);
 }
 
 void Server::Impl::send(const Reply& reply, std::size_t link, const Endpoint& source) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "dhcp/event_log.hpp"
 #include "dhcp6/server_id.hpp"
 #include "runtime/error_text.hpp"
 
@@ -214,11 +215,15 @@ void Service::on_committed(const Pending& pending, error_code result) {
 
 void Service::publish(const std::vector<LeaseChange>& changes) {
   for (const LeaseChange& change : changes) {
-    if (change.event.kind == LeaseEventKind::declined) {
-      host_.options.log.warning("address declined: somebody else uses it", fields_of(change.event.lease));
-    }
-    if (host_.options.on_event6 && !is_closed_) host_.options.on_event6(change.event);
+    const Logger& log = host_.options.log;
+    if (log.is_enabled()) dhcp::log_event(log, change.event.kind, fields_of(change.event.lease));
+    tell(change.event);
   }
+}
+
+void Service::tell(const LeaseEvent& event) {
+  ++stats_.events[std::string(dhcp::to_string(event.kind))];
+  if (host_.options.on_event6 && !is_closed_) host_.options.on_event6(event);
 }
 
 void Service::send(const Reply& reply, std::size_t link, const Path& path) {

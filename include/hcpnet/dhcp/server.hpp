@@ -37,6 +37,8 @@ struct ServerStats {
   std::map<std::string, std::uint64_t> dropped;
   /// Of addresses before they were offered: "unanswered", "answered".
   std::map<std::string, std::uint64_t> probes;
+  /// Of leases: "bound", "renewed", "released", "expired", "declined", "conflict".
+  std::map<std::string, std::uint64_t> events;
   std::uint64_t commits = 0;  ///< group commits that reached the disk
   std::uint64_t commit_failures = 0;
   std::uint64_t omitted_options = 0;  ///< configured and asked for, but too large for what the client takes
@@ -53,7 +55,7 @@ struct ServerStats {
   std::map<std::string, PerSubnet> subnets;  ///< by Subnet::name
   /// DHCPv6: "SOLICIT", "REQUEST", ... and "ADVERTISE", "REPLY".
   struct V6 {
-    std::map<std::string, std::uint64_t> received, sent, dropped;
+    std::map<std::string, std::uint64_t> received, sent, dropped, events;
     std::map<std::string, PerSubnet> subnets;
   } v6;
 };

@@ -64,10 +64,42 @@ TEST_F(DhcpServer, GivesALeaseAndCountsWhatItDid) {
   EXPECT_EQ(stats.received, (std::map<std::string, std::uint64_t>{{"DISCOVER", 2}, {"REQUEST", 2}, {"OFFER", 1}}));
   EXPECT_EQ(stats.sent, (std::map<std::string, std::uint64_t>{{"OFFER", 2}, {"ACK", 2}}));
   EXPECT_EQ(stats.dropped, (std::map<std::string, std::uint64_t>{{"from_server", 1}}));
+  EXPECT_EQ(stats.events, (std::map<std::string, std::uint64_t>{{"bound", 1}, {"renewed", 1}}));
   EXPECT_EQ(stats.commits, 2U);
   EXPECT_EQ(stats.subnets.at("test/loopback").bound, 1U);
   server.stop();
   EXPECT_EQ(events, (std::vector{LeaseEventKind::bound, LeaseEventKind::renewed}));
+}
+
+TEST_F(DhcpServer, LogsWhatHappensToLeases) {
+  std::vector<std::string> lines;  // written on the server's thread, read after stop()
+  ServerOptions options;
+  options.log = Logger(
+      [&](const LogRecord& record) {
+        if (!record.message.starts_with("lease ") && !record.message.starts_with("address ")) return;
+        lines.push_back(std::string(to_string(record.level)) + ' ' + record.message);
+        for (const auto& field : record.fields)
+          if (field.first != "subnet") lines.back() += ' ' + field.second;
+      },
+      "dhcp");
+  ServerThread server(path_, test::loopback_config(), options);
+  const LoopbackClient client(server.port());
+  const auto address = client.lease(test_mac(1));
+  EXPECT_EQ(client.ask(test::renew(test_mac(1), *address))->type(), 5);
+  test::DhcpPacket release = test::dhcp_packet(7, test_mac(1)).with_address(54, kServer);
+  release.ciaddr = *address;
+  client.send(release);
+  EXPECT_EQ(client.lease(test_mac(2)), Ipv4(127, 1, 0, 2));
+  client.send(test::dhcp_packet(4, test_mac(2)).with_address(54, kServer).with_address(50, Ipv4(127, 1, 0, 2)));
+  EXPECT_EQ(client.ask(test::discover(test_mac(2)))->type(), 2);
+  server.stop();
+  EXPECT_EQ(lines, (std::vector<std::string>{
+                       "info lease bound 127.1.0.1 02:00:00:00:00:01",
+                       "debug lease renewed 127.1.0.1 02:00:00:00:00:01",
+                       "info lease released 127.1.0.1 02:00:00:00:00:01",
+                       "info lease bound 127.1.0.2 02:00:00:00:00:02",
+                       "warning address declined: somebody else uses it 127.1.0.2 02:00:00:00:00:02",
+                   }));
 }
 
 TEST_F(DhcpServer, KnowsItsLeasesAfterARestart) {
