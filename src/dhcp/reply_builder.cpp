@@ -114,12 +114,14 @@ class ReplyBuilder::Layers {
       if (const auto data = sets_[i]->find(code)) return out.add(code, *data);
     if (code == option::host_name && !host_name_.empty()) out.add_text(code, host_name_);
   }
+  /// Not Microsoft's copy of 121, which is for those who know it.
   void put_all(OptionSet& out) const {
+    constexpr std::size_t kMicrosoftRoutes = 249;
     std::bitset<256> codes;
     for (std::size_t i = 0; i < count_; ++i)
       for (std::size_t j = 0; j < sets_[i]->size(); ++j) codes.set((*sets_[i])[j].code);
     for (std::size_t code = 0; code < codes.size(); ++code)
-      if (codes[code]) put(static_cast<std::uint8_t>(code), out);
+      if (codes[code] && code != kMicrosoftRoutes) put(static_cast<std::uint8_t>(code), out);
   }
 
  private:

@@ -147,9 +147,13 @@ TEST_F(DhcpResponder, ConfiguredOptionsReplaceDerivedOnesButNotTheProtocols) {
 
 TEST_F(DhcpResponder, ClasslessRoutesHaveTheDefaultRouteToo) {  // DHC-26
   Config c = config();
-  c.subnets[0].options = {{121, {8, 10, 192, 0, 2, 9}}};
+  c.subnets[0].options = {{121, {8, 10, 192, 0, 2, 9}}, {249, {8, 10, 192, 0, 2, 9}}};
   configure(c);
   EXPECT_EQ(answer(test::discover(kMac).with(55, {121})).find(121), (Bytes{0, 192, 0, 2, 1, 8, 10, 192, 0, 2, 9}));
+  const DhcpAnswer all = answer(test::discover(kMac));
+  EXPECT_TRUE(all.find(121));
+  EXPECT_FALSE(all.find(249)) << "of those who ask for nothing in particular few know it";
+  EXPECT_EQ(answer(test::discover(kMac).with(55, {249})).find(249), (Bytes{8, 10, 192, 0, 2, 9}));
 }
 
 TEST_F(DhcpResponder, ReplyKeepsToTheClientsSize) {
