@@ -340,10 +340,9 @@ struct Responder::Impl {
       return is_relayed || network == network_of[received_on] ? network : std::nullopt;
     }
     if (!is_relayed) return network_of[received_on];
-    const auto found =
-        std::ranges::find_if(config.subnets, [&](const Subnet& s) { return s.cidr.is_host(request.giaddr); });
-    if (found == config.subnets.end()) return std::nullopt;
-    return network_of[static_cast<std::size_t>(found - config.subnets.begin())];
+    const auto subnet = find_subnet(request.giaddr);
+    if (!subnet || !config.subnets[*subnet].cidr.is_host(request.giaddr)) return std::nullopt;
+    return network_of[*subnet];
   }
   /// The subnet that an address lies in; of several the smallest.
   [[nodiscard]] std::optional<std::size_t> find_subnet(Ipv4 address) const {
