@@ -422,13 +422,24 @@ TEST_F(DhcpServer, StartRefusesAProbeWithoutTime) {
 }
 
 TEST_F(DhcpServer, MalformedMessagesAreCountedAndNothingElse) {
-  ServerThread server(path_);
+  ManualClock clock;
+  std::size_t lines = 0;  // touched on the server's thread alone
+  ServerOptions options;
+  options.clock = &clock;
+  options.log =
+      Logger([&](const LogRecord& record) { lines += record.message == "message dropped" ? 1U : 0U; }, "dhcp");
+  ServerThread server(path_, test::loopback_config(), options);
   const LoopbackClient client(server.port());
   test::DhcpPacket broken = test::discover(test_mac(1));
   broken.options[0].second = {};
   for (int n = 0; n < 100; ++n) client.send(broken);
   EXPECT_EQ(client.ask(test::discover(test_mac(1)))->type(), 2);
   EXPECT_EQ(server.run([](Server& s) { return s.stats().dropped["malformed"]; }), 100U);
+  EXPECT_EQ(server.run([&](Server&) { return lines; }), 1U) << "each reason is logged once in ten seconds";
+  server.run([&](Server&) { clock.advance(10s); });
+  client.send(broken);
+  EXPECT_EQ(client.ask(test::discover(test_mac(1)))->type(), 2);
+  EXPECT_EQ(server.run([&](Server&) { return lines; }), 2U);
 }
 
 }  // namespace
