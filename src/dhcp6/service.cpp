@@ -200,12 +200,19 @@ void Service::commit(Pending pending) {
 }
 
 // The reply of a change that did not reach the disk is never sent: the client would count on what a restart does not
-// know.
+// know. A renewal hears what is there instead, unless its file is gone.
 void Service::on_committed(const Pending& pending, error_code result) {
   host_.on_commit(result);
   responder_.settle(pending.outcome.changes, !result, host_.time.now());
   if (result) {
-    if (pending.outcome.reply) ++stats_.dropped["not_stored"];
+    const bool is_file_gone = result == boost::system::errc::no_such_file_or_directory;
+    const auto stored =
+        is_file_gone ? std::optional<Reply>() : responder_.acknowledge_stored(pending.outcome, host_.time.now());
+    if (stored) {
+      send(*stored, pending.link, pending.path);
+    } else if (pending.outcome.reply) {
+      ++stats_.dropped["not_stored"];
+    }
   } else {
     if (pending.outcome.reply) send(*pending.outcome.reply, pending.link, pending.path);
     publish(pending.outcome.changes);

@@ -275,6 +275,47 @@ TEST_F(Dhcp6, ABindingThatWasNotStoredIsAnOfferAgain) {
   EXPECT_EQ(lease(1), address("2001:db8::10"));
 }
 
+// A machine that restarts while the disk fails needs its address; what a restart of the server knows can be told.
+TEST_F(Dhcp6, ARenewalThatWasNotStoredIsToldWhatIsLeftOfTheLease) {
+  const auto given = lease(1);
+  ASSERT_TRUE(given);
+  const auto send_in_vain = [&](const Bytes6& bytes) {
+    Answer out{responder.handle(bytes, {0, kLinkLocal, true}, now)};
+    responder.settle(out.outcome.changes, false, now);
+    out.outcome.reply = responder.acknowledge_stored(out.outcome, now);
+    return out;
+  };
+  const Bytes6 renew = Ask{.type = 5, .names_server = true, .addresses = {*given}}.bytes();
+  now += 600s;
+  const Answer told = send_in_vain(renew);
+  EXPECT_EQ(told.type(), 7);
+  EXPECT_EQ(told.given(), given);
+  EXPECT_EQ(told.lifetime(), 2999u) << "a client may have asked a second ago";
+  const Bytes6 association = told.option(3);
+  ASSERT_GE(association.size(), 12u);
+  EXPECT_EQ(Bytes6(association.begin() + 4, association.begin() + 12), from_hex6("000005db 0000095f")) << "T1, T2";
+
+  const auto bytes_of = [](const Ipv6& a) { return Bytes6(a.bytes().begin(), a.bytes().end()); };
+  const Bytes6 relayed = join6({{12, 0}, bytes_of(address("2001:db8::1")), bytes_of(kLinkLocal), option6(9, renew)});
+  EXPECT_EQ(find6(send_in_vain(relayed).packet(), 9, 34), told.packet()) << "the same through a relay";
+
+  EXPECT_EQ(send_in_vain(Ask{.type = 3, .client = duid(2), .names_server = true}.bytes()).type(), 0) << "a new lease";
+  EXPECT_EQ(send_in_vain(Ask{.type = 8, .names_server = true, .addresses = {*given}}.bytes()).type(), 0) << "RELEASE";
+}
+
+TEST_F(Dhcp6, ALeaseThatIsAlmostOverOnDiskIsNotAcknowledgedFromThere) {
+  const auto given = lease(1);
+  const Ask renew{.type = 5, .names_server = true, .addresses = {*given}};
+  for (const auto& [after, type] : {std::pair(3589s, 7), std::pair(1s, 0)}) {
+    now += after;
+    Answer out{responder.handle(renew.bytes(), {0, kLinkLocal, true}, now)};
+    responder.settle(out.outcome.changes, false, now);
+    out.outcome.reply = responder.acknowledge_stored(out.outcome, now);
+    EXPECT_EQ(out.type(), type);
+  }
+  EXPECT_EQ(send(renew).lifetime(), 3600u) << "the disk works again";
+}
+
 TEST_F(Dhcp6, ALateCommitOfARenewalMakesItABindingAgain) {
   const Bytes6 bytes = Ask{.type = 3, .names_server = true}.bytes();
   const Outcome first = responder.handle(bytes, {0, kLinkLocal, true}, now);
