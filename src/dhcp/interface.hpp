@@ -10,6 +10,7 @@ struct Interface {
   std::string name;
   int index = 0;
   bool is_loopback = false;
+  std::optional<MacAddress> mac = {};  ///< as it was when it was looked for
 };
 
 /// The interface that holds the address. Every address of 127.0.0.0/8 is on the loopback interface. nullopt: there is

@@ -93,6 +93,14 @@ void take_link_fields(const std::vector<Subnet>& configured, std::vector<Subnet>
   }
 }
 
+/// By htype, hlen and chaddr (RFC 2131 section 2).
+bool is_from(ByteView payload, const MacAddress& mac) noexcept {
+  constexpr std::size_t kAddressAt = 28;
+  const ByteView own = mac.bytes();
+  if (payload.size() < kAddressAt + own.size() || payload[1] != kEthernet || payload[2] != own.size()) return false;
+  return std::ranges::equal(payload.subspan(kAddressAt, own.size()), own);
+}
+
 Diagnostics not_stored(error_code why) {
   return one_problem("lease-not-stored", "the lease database can't be written: " + why.message());
 }
@@ -386,6 +394,8 @@ void Server::Impl::on_readable(std::size_t link) {
 void Server::Impl::on_message(std::size_t link, ByteView payload, const Endpoint& source) {
   if (is_importing) return drop("importing", source);
   if (!store.has_room()) return drop("store_full", source);
+  const auto& own = links[link].socket->interface().mac;
+  if (own && is_from(payload, *own)) return drop("own_message", source);
   Pending pending{responder->handle(payload, links[link].subnets.first, time.now()), link, source};
   if (pending.outcome.type) ++stats.received[std::string(to_string(*pending.outcome.type))];
   if (pending.outcome.probe) pending.message.assign(payload.begin(), payload.end());
