@@ -108,7 +108,7 @@ class Dhcp6 : public ::testing::Test {
   Responder::Time now = kStart;
 };
 
-TEST_F(Dhcp6, SolicitIsAdvertisedWithoutALease) {
+TEST_F(Dhcp6, SolicitIsAdvertisedWithoutALease) {  // sections 18.3.1 and 18.3.9
   const Answer answer = send(Ask{});
   EXPECT_EQ(answer.type(), 2);
   EXPECT_EQ(answer.given(), address("2001:db8::10"));
@@ -120,7 +120,7 @@ TEST_F(Dhcp6, SolicitIsAdvertisedWithoutALease) {
   EXPECT_TRUE(responder.leases().empty());
 }
 
-TEST_F(Dhcp6, RequestBindsAndIsStoredBeforeTheReply) {
+TEST_F(Dhcp6, RequestBindsAndIsStoredBeforeTheReply) {  // section 18.3.2
   const Answer answer = send(Ask{.type = 3, .names_server = true});
   EXPECT_EQ(answer.type(), 7);
   ASSERT_EQ(answer.outcome.changes.size(), 1u);
@@ -140,7 +140,7 @@ TEST_F(Dhcp6, OptionsComeAsAsked) {
   EXPECT_FALSE(one.option(24).empty());
 }
 
-TEST_F(Dhcp6, InformationRequestGetsConfigurationOnly) {
+TEST_F(Dhcp6, InformationRequestGetsConfigurationOnly) {  // section 18.3.6
   const Answer answer = send(Ask{.type = 11, .more = option6(6, {0, 23, 0, 32})});
   EXPECT_EQ(answer.type(), 7);
   EXPECT_FALSE(answer.option(23).empty());
@@ -169,7 +169,7 @@ TEST_F(Dhcp6, UnicastIsToldToUseMulticast) {  // section 18.4
   EXPECT_EQ(send(Ask{}, unicast).outcome.dropped, "unicast");
 }
 
-TEST_F(Dhcp6, RapidCommitOnlyWhereConfigured) {
+TEST_F(Dhcp6, RapidCommitOnlyWhereConfigured) {  // section 18.3.1
   EXPECT_EQ(send(Ask{.more = option6(14, {})}).type(), 2);
   ResponderConfig rapid = config();
   rapid.subnets[0].rapid_commit = true;
@@ -195,7 +195,7 @@ TEST_F(Dhcp6, RequestForAnotherLinkIsNotOnLink) {  // section 18.3.2
   EXPECT_TRUE(answer.outcome.changes.empty());
 }
 
-TEST_F(Dhcp6, RenewAndRebindProlong) {
+TEST_F(Dhcp6, RenewAndRebindProlong) {  // sections 18.3.4 and 18.3.5
   const auto first = lease(1);
   now += 1800s;
   const Answer renewed = send(Ask{.type = 5, .names_server = true, .addresses = {*first}});
@@ -207,7 +207,7 @@ TEST_F(Dhcp6, RenewAndRebindProlong) {
   EXPECT_EQ(send(Ask{.type = 6, .addresses = {*first}}).given(), first);
 }
 
-TEST_F(Dhcp6, AnUnknownBindingGoesOnWhereTheAddressIsFree) {
+TEST_F(Dhcp6, AnUnknownBindingGoesOnWhereTheAddressIsFree) {  // sections 18.3.4 and 18.3.5
   const Answer free = send(Ask{.type = 5, .names_server = true, .addresses = {address("2001:db8::1a")}});
   EXPECT_EQ(free.given(), address("2001:db8::1a"));
   const Answer taken =
@@ -223,7 +223,7 @@ TEST_F(Dhcp6, AnUnknownBindingGoesOnWhereTheAddressIsFree) {
             "not_authoritative");
 }
 
-TEST_F(Dhcp6, ReleaseEndsAndTheSameClientGetsItAgain) {
+TEST_F(Dhcp6, ReleaseEndsAndTheSameClientGetsItAgain) {  // section 18.3.7
   const auto first = lease(1);
   const Answer answer = send(Ask{.type = 8, .names_server = true, .addresses = {*first}});
   EXPECT_EQ(answer.status(), 0);
@@ -236,7 +236,7 @@ TEST_F(Dhcp6, ReleaseEndsAndTheSameClientGetsItAgain) {
   EXPECT_TRUE(other.outcome.changes.empty()) << "nobody releases what is another's";
 }
 
-TEST_F(Dhcp6, ADeclinedAddressRests) {
+TEST_F(Dhcp6, ADeclinedAddressRests) {  // section 18.3.8
   const auto first = lease(1);
   const Answer answer = send(Ask{.type = 9, .names_server = true, .addresses = {*first}});
   ASSERT_EQ(answer.outcome.changes.size(), 1u);
@@ -249,7 +249,7 @@ TEST_F(Dhcp6, ADeclinedAddressRests) {
   EXPECT_FALSE(given.contains(*first));
 }
 
-TEST_F(Dhcp6, AFullPoolSaysSo) {
+TEST_F(Dhcp6, AFullPoolSaysSo) {  // section 18.3.9
   for (std::uint8_t n = 1; n <= 16; ++n) ASSERT_TRUE(lease(n));
   const Answer answer = send(Ask{.client = duid(17)});
   EXPECT_EQ(answer.type(), 2);
@@ -453,7 +453,7 @@ TEST_F(Dhcp6, OneClientDoesNotDeclineThePool) {
   EXPECT_EQ(responder.usage(0).declined, 1u);
 }
 
-TEST_F(Dhcp6, ARelayNamesTheLink) {
+TEST_F(Dhcp6, ARelayNamesTheLink) {  // section 13.1
   const Bytes6 header = from_hex6("0c00 20010db8000000000000000000000001 fe800000000000000000000000001234");
   const Bytes6 relayed = join6({header, option6(18, {'e', 't', 'h'}), option6(9, Ask{}.bytes())});
   const Answer answer = send(relayed, {0, address("2001:db8:5::1"), false});
