@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "dhcp/event_log.hpp"
 #include "dhcp/kept_addresses.hpp"
 #include "dhcp/lease_clock.hpp"
 #include "dhcp/lease_import.hpp"
@@ -93,6 +94,14 @@ void take_link_fields(const std::vector<Subnet>& configured, std::vector<Subnet>
   }
 }
 
+/// By htype, hlen and chaddr (RFC 2131 section 2).
+bool is_from(ByteView payload, const MacAddress& mac) noexcept {
+  constexpr std::size_t kAddressAt = 28;
+  const ByteView own = mac.bytes();
+  if (payload.size() < kAddressAt + own.size() || payload[1] != kEthernet || payload[2] != own.size()) return false;
+  return std::ranges::equal(payload.subspan(kAddressAt, own.size()), own);
+}
+
 Diagnostics not_stored(error_code why) {
   return one_problem("lease-not-stored", "the lease database can't be written: " + why.message());
 }
@@ -165,6 +174,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   [[nodiscard]] std::optional<Diagnostics> reason_to_refuse_changes() const;
   void set_healthy(bool is_good, error_code why);
   void publish(const std::vector<LeaseChange>& changes);
+  void tell(const LeaseEvent& event);
   void send(const Reply& reply, std::size_t link, const Endpoint& source);
   void drop(std::string_view reason, const Endpoint& source);
   void log_drop(std::string_view reason, const Endpoint& source);
@@ -212,6 +222,7 @@ void Server::Impl::start(Config config) {
   restore(std::move(stored));
   is_running = true;
   for (std::size_t link = 0; link < links.size(); ++link) {
+    if (links[link].is_lost) continue;
     const ServerSocket& socket = *links[link].socket;
     const bool is_raw = socket.has_link_layer();
     for (std::size_t i = 0; i < links[link].subnets.count; ++i)
@@ -266,16 +277,21 @@ void Server::Impl::open_link(const LinkMembers& members, const Config& config, s
   const Subnet& first = subnets.front();
   const auto mapped = options.port_map.find(kServerPort);
   const std::uint16_t port = mapped == options.port_map.end() ? kServerPort : mapped->second;
-  Interface interface = find_interface(first.server_id);
-  if (!interface.is_loopback && !names.insert(interface.name).second) {
-    refuse_config("interface " + interface.name + " holds the server addresses of two subnets");
+  auto interface = look_for_interface(first.server_id);
+  if (!interface) {  // check_interface() finds it when it comes
+    options.log.error("interface is not there yet", {{"subnet", first.name}, {"address", first.server_id.to_string()}});
+    links.push_back({std::make_unique<ServerSocket>(executor), port, members, true});
+    return;
+  }
+  if (!interface->is_loopback && !names.insert(interface->name).second) {
+    refuse_config("interface " + interface->name + " holds the server addresses of two subnets");
   }
   for (const Subnet& subnet : subnets)
-    if (find_interface(subnet.server_id).index != interface.index)
+    if (find_interface(subnet.server_id).index != interface->index)
       refuse_config("the server address " + subnet.server_id.to_string() + " of " + subnet.name +
-                    " is not on interface " + interface.name + ", where " + first.server_id.to_string() + " is");
+                    " is not on interface " + interface->name + ", where " + first.server_id.to_string() + " is");
   links.push_back(
-      {std::make_unique<ServerSocket>(executor, std::move(interface), first.server_id, port), port, members});
+      {std::make_unique<ServerSocket>(executor, *std::move(interface), first.server_id, port), port, members});
   const std::size_t link = links.size() - 1;
   if (is_probed(link, config)) prober->open(link, links[link].socket->interface());
 }
@@ -385,6 +401,8 @@ void Server::Impl::on_readable(std::size_t link) {
 void Server::Impl::on_message(std::size_t link, ByteView payload, const Endpoint& source) {
   if (is_importing) return drop("importing", source);
   if (!store.has_room()) return drop("store_full", source);
+  const auto& own = links[link].socket->interface().mac;
+  if (own && is_from(payload, *own)) return drop("own_message", source);
   Pending pending{responder->handle(payload, links[link].subnets.first, time.now()), link, source};
   if (pending.outcome.type) ++stats.received[std::string(to_string(*pending.outcome.type))];
   if (pending.outcome.probe) pending.message.assign(payload.begin(), payload.end());
@@ -444,13 +462,20 @@ void Server::Impl::commit(Pending pending) {
             });
 }
 
-// The reply of a change that did not reach the disk is never sent, a renewal's neither: the client would count on an
-// expiry that a restart does not know.
+// The reply of a change that did not reach the disk is never sent: the client would count on what a restart does not
+// know. A renewal hears what is there instead, unless its file is gone.
 void Server::Impl::on_committed(const Pending& pending, error_code result) {
   set_healthy(!result, result);
   responder->settle(pending.outcome.changes, !result, time.now());
   if (result) {
-    if (pending.outcome.reply) ++stats.dropped["not_stored"];
+    const bool is_file_gone = result == boost::system::errc::no_such_file_or_directory;
+    const auto stored =
+        is_file_gone ? std::optional<Reply>() : responder->acknowledge_stored(pending.outcome, time.now());
+    if (stored) {
+      send(*stored, pending.link, pending.source);
+    } else if (pending.outcome.reply) {
+      ++stats.dropped["not_stored"];
+    }
   } else {
     answer(pending);
     publish(pending.outcome.changes);
@@ -479,10 +504,8 @@ void Server::Impl::write(Changes changes, std::function<void(const Changes&, err
               self->set_healthy(!result, result);
               written(*held, result);
               if (result || self->is_closed) return;
-              if (self->options.on_event)
-                for (const LeaseChange& change : held->v4) self->options.on_event(change.event);
-              if (self->options.on_event6)
-                for (const dhcp6::LeaseChange& change : held->v6) self->options.on_event6(change.event);
+              for (const LeaseChange& change : held->v4) self->tell(change.event);
+              for (const dhcp6::LeaseChange& change : held->v6) self->v6->tell(change.event);
             });
 }
 
@@ -594,17 +617,21 @@ void Server::Impl::set_healthy(bool is_good, error_code why) {
   is_disk_good = is_good;
   const Logger::Fields fields = {{"database", options.database}};
   if (is_good) return options.log.info("leases are stored again", fields);
-  options.log.error("leases cannot be stored: no address is given or renewed",
+  options.log.error("leases cannot be stored: no address is given, and none for longer",
                     {{"database", options.database}, {"reason", why.message()}});
 }
 
 void Server::Impl::publish(const std::vector<LeaseChange>& changes) {
   for (const LeaseChange& change : changes) {
-    if (change.event.kind == LeaseEventKind::declined) {
-      options.log.warning("address declined: somebody else uses it", fields_of(change.event.lease));
-    }
-    if (options.on_event && !is_closed) options.on_event(change.event);
+    if (options.log.is_enabled()) log_event(options.log, change.event.kind, fields_of(change.event.lease));
+    tell(change.event);
   }
+}
+
+/// Counts it, and calls whoever wants to know.
+void Server::Impl::tell(const LeaseEvent& event) {
+  ++stats.events[std::string(to_string(event.kind))];
+  if (options.on_event && !is_closed) options.on_event(event);
 }
 
 void Server::Impl::send(const Reply& reply, std::size_t link, const Endpoint& source) {
