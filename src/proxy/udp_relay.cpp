@@ -145,8 +145,10 @@ void UdpRelay::close() {
   if (flows_.empty()) return;
   // Nothing reaches their clients any more. Later, as whoever closes this may not be ready for what an access log does.
   asio::post(worker_->executor, [flows = std::exchange(flows_, {})] {
+    std::vector<std::shared_ptr<Connection>> alive;
     for (const auto& [client, weak] : flows)
-      if (const auto flow = weak.lock()) flow->close(CloseReason::stopped);
+      if (auto flow = weak.lock()) alive.push_back(std::move(flow));
+    Worker::close_each(alive, CloseReason::stopped);
   });
 }
 

@@ -73,8 +73,10 @@ void Worker::doom_removed_routes() {
     else if (!connection->doomed_at)
       connection->doomed_at = timers.now() + options.removed_route_timeout;
   }
+  // Later, as whoever sets a table may not be ready for what an access log does. A client's next datagram begins anew.
+  if (!astray.empty())
+    asio::post(executor, [astray = std::move(astray)] { close_each(astray, CloseReason::finished); });
   close_doomed();
-  close_each(astray, CloseReason::finished);  // the client's next datagram begins another
 }
 
 void Worker::close_doomed() {
@@ -100,7 +102,7 @@ void Worker::close_doomed() {
 }
 
 void Worker::close_each(const std::vector<std::shared_ptr<Connection>>& all, CloseReason reason) {
-  std::exception_ptr thrown;  // by the embedder's functions: the others are closed nevertheless
+  std::exception_ptr thrown;
   for (const auto& connection : all) {
     try {
       connection->close(reason);

@@ -51,6 +51,7 @@ void Stack::Impl::start() {
     if (options.watch) watch();
     if (takeover) takeover->finish();
   } catch (...) {
+    advertiser.reset();  // without a farewell: it has told nobody of a router, and the one that hosts know may go on
     close();
     if (takeover) options.inherited->clear();  // a later try gets them anew
     state = State::idle;

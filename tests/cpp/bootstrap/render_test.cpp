@@ -125,10 +125,9 @@ TEST_F(Render, ABootstrapNodeOfAnotherNameHasItsConfigWhereTheStagesLook) {
       test::bootstrap_cluster(test::bootstrap_text("name: bootstrap, role: Bootstrap", "name: boot, role: Bootstrap"));
   const Rendered rendered = render(named, test::bootstrap_inputs(), "out").value();
   EXPECT_TRUE(configs_of(rendered).contains("boot.ign"));
-  for (const pki::OutputFile& file : rendered.files)
-    if (file.name == "stages/09-install.sh") {
-      EXPECT_THAT(file.text.reveal(), HasSubstr("install_by_hand boot "));
-    }
+  const auto stage = std::ranges::find(rendered.files, std::string("stages/09-install.sh"), &pki::OutputFile::name);
+  ASSERT_TRUE(stage != rendered.files.end());
+  EXPECT_THAT(stage->text.reveal(), HasSubstr("install_by_hand boot "));
 }
 
 TEST_F(Render, WithoutMachineConfigsOnlyTheInstallersLayoutHasPointers) {

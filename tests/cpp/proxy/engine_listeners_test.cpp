@@ -430,12 +430,14 @@ TEST_F(UdpTest, AFlowWhoseEndpointIsGoneBeginsAnewAtAnother) {
   EXPECT_EQ(receive(backend), "2") << "it is still there";
   config_.backends[0].endpoints = {second};
   engine->replace(RouteTable::build(config_).value());
+  run_ready();
   EXPECT_EQ(closed("reason"), Strings{"finished"});
   one.send_to(boost::asio::buffer(std::string("3")), proxy());
   EXPECT_EQ(receive(other), "3");
   config_.backends[0].endpoints.clear();
   config_.backends[0].is_unserved = true;
   engine->replace(RouteTable::build(config_).value());
+  run_ready();
   EXPECT_EQ(closed("reason"), (Strings{"finished", "finished"}));
   EXPECT_EQ(engine->stats().routes_removed, 0u);
 }
@@ -449,6 +451,31 @@ TEST_F(UdpTest, FlowsEndWithTheirListener) {  // nothing would reach their clien
   engine->stop([&] { is_stopped = true; });
   EXPECT_TRUE(run_until([&] { return is_stopped; })) << "no deadline has passed";
   EXPECT_EQ(closed("reason"), Strings{"stopped"});
+}
+
+TEST_F(UdpTest, AnAccessLogThatFailsKeepsNoFlow) {
+  auto with = options();
+  with.access_log = [](const std::string&) { throw std::runtime_error("no room for a log"); };
+  start(config_, with);
+  udp::socket one = client_socket(), two = client_socket();
+  const auto open_two = [&] {
+    for (udp::socket* from : {&one, &two}) {
+      from->send_to(boost::asio::buffer(std::string("x")), proxy());
+      EXPECT_EQ(receive(backend), "x");
+    }
+    EXPECT_EQ(engine->stats().active, 2u);
+  };
+  open_two();
+  RouteConfig elsewhere = config_;
+  elsewhere.backends[0].endpoints = {server.endpoint()};
+  engine->replace(RouteTable::build(elsewhere).value());
+  EXPECT_THROW(run_until([] { return false; }), std::runtime_error) << "not replace(), which has more to do";
+  EXPECT_EQ(engine->stats().active, 0u);
+  engine->replace(RouteTable::build(config_).value());
+  open_two();
+  engine->stop({});
+  EXPECT_THROW(run_until([] { return false; }), std::runtime_error);
+  EXPECT_EQ(engine->stats().active, 0u);
 }
 
 class ReloadTest : public ListenersTest {};
