@@ -12,8 +12,8 @@ namespace {
 
 /// Reads in a row before other connections get their turn.
 constexpr int kReadsPerTurn = 4;
-/// Below this copying is faster: the buffers stay in the cache.
-constexpr std::uint32_t kSpliceFromStreams = 24;
+/// One alone is as fast either way, and has no pipe. Measured at 1, 8 and 64 (docs/performance.md).
+constexpr std::uint32_t kSpliceFromStreams = 2;
 /// What a tunnel carries one way before the socket towards its backend is bounded. Less fits into any bound, and most
 /// connections never carry as much: they are spared three system calls. The client's is bounded by its listener.
 constexpr std::uint64_t kBoundFromBytes = 64 * 1024;
