@@ -309,7 +309,12 @@ def main() -> None:
         os.environ["HCPNET_BENCH_NAMESPACE"] = "1"
         os.execvp("unshare", ["unshare", "--net", sys.executable, *sys.argv])
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    for key, value in {"ip_local_port_range": "1024 65535", "tcp_max_tw_buckets": "32768"}.items():
+    kernel = {
+        "ip_local_port_range": "1024 65535",
+        "ip_local_reserved_ports": f"{BACKEND_PORT},6000-6199",  # no client takes what a proxy listens on
+        "tcp_max_tw_buckets": "32768",
+    }
+    for key, value in kernel.items():
         Path(f"/proc/sys/net/ipv4/{key}").write_text(value)
     Path("/proc/sys/net/core/somaxconn").write_text("16384")
     with tempfile.TemporaryDirectory(prefix="hcpnet-bench-") as name:
