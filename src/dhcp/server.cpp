@@ -423,7 +423,7 @@ void Server::Impl::on_conflict(ProbedOffer offer, const std::optional<MacAddress
   commit(std::move(rests));
   const std::size_t conflicts = offer.conflicts + 1;
   if (conflicts >= prober->limits().max_conflicts) return drop("conflicts", offer.source);
-  Pending again{responder->offer_again(offer.message, links[offer.link].subnets.first, time.now()), offer.link,
+  Pending again{responder->handle_again(offer.message, links[offer.link].subnets.first, time.now()), offer.link,
                 offer.source, std::move(offer.message), conflicts};
   carry_out(std::move(again));
 }
