@@ -129,8 +129,7 @@ std::string base64(std::string_view bytes) {
     std::uint32_t group = 0;
     for (std::size_t j = 0; j < 3; ++j)
       group = group << 8 | (i + j < bytes.size() ? static_cast<std::uint8_t>(bytes[i + j]) : std::uint32_t{0});
-    for (std::size_t j = 0; j < 4; ++j)
-      out += i + j <= bytes.size() ? kDigits[group >> (18 - 6 * j) & 63] : '=';
+    for (std::size_t j = 0; j < 4; ++j) out += i + j <= bytes.size() ? kDigits[group >> (18 - 6 * j) & 63] : '=';
   }
   return out;
 }
@@ -205,10 +204,9 @@ std::optional<Txn> parse_txn(std::string_view text) {
 }
 
 std::string watch_body(std::string_view prefix, std::int64_t first_revision) {
-  const Json json = {{"create_request",
-                      {{"key", base64(prefix)},
-                       {"range_end", base64(end_of(prefix))},
-                       {"start_revision", number(first_revision)}}}};
+  const Json json = {
+      {"create_request",
+       {{"key", base64(prefix)}, {"range_end", base64(end_of(prefix))}, {"start_revision", number(first_revision)}}}};
   return json.dump();
 }
 

@@ -16,6 +16,11 @@ class LeaseClock {
   [[nodiscard]] std::chrono::sys_seconds now() const {
     return std::chrono::floor<std::chrono::seconds>(system_start_ + (clock_.steady_now() - steady_start_));
   }
+  /// By how much the calendar is ahead of now(): it may have been put right since the start.
+  [[nodiscard]] std::chrono::seconds calendar_lead() const {
+    return std::chrono::round<std::chrono::seconds>(clock_.system_now() -
+                                                    (system_start_ + (clock_.steady_now() - steady_start_)));
+  }
 
  private:
   const Clock& clock_;

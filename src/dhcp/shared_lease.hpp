@@ -54,8 +54,8 @@ struct SharedRules {
   Identity identity = Identity::mac;
   std::chrono::seconds max_skew{5};
 };
-/// Whether `wanted` may take the place of what a store holds of its address at `now`, by the calendar. Who is bound, and
-/// what rests, gives way only to its own client's word, or when it has been over for max_skew and kSharedMargin.
+/// Whether `wanted` may take the place of what a store holds of its address at `now`, by the calendar. Who is bound,
+/// and what rests, gives way only to its own client's word, or when it has been over for max_skew and kSharedMargin.
 [[nodiscard]] bool may_replace(const Lease& held, const Lease& wanted, const SharedRules& rules,
                                std::chrono::sys_seconds now);
 

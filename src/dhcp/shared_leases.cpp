@@ -65,7 +65,7 @@ void SharedLeases::connect() {
   const std::string& text = store_.endpoints[endpoint_ % store_.endpoints.size()];
   const auto endpoint = parse_store_endpoint(text);
   if (!endpoint) return go_away("no endpoint: " + text);
-  const runtime::HttpPeer peer{endpoint->is_encrypted, endpoint->host,  endpoint->port,     store_.ca_file,
+  const runtime::HttpPeer peer{endpoint->is_encrypted,  endpoint->host,  endpoint->port,    store_.ca_file,
                                store_.certificate_file, store_.key_file, store_.server_name};
   for (auto* connection : {&requests_, &changes_}) {
     if (*connection) (*connection)->close();
@@ -107,8 +107,7 @@ void SharedLeases::read_page(std::string first, std::int64_t revision) {
                     for (const etcd::KeyValue& one : page->found) learn(one, told);
                     tell(told);
                     const std::int64_t of_all = revision == 0 ? page->revision : revision;
-                    if (page->has_more && !page->found.empty())
-                      return read_page(page->found.back().key + '\0', of_all);
+                    if (page->has_more && !page->found.empty()) return read_page(page->found.back().key + '\0', of_all);
                     revision_ = of_all;
                     is_loaded_ = true;
                     watch();
@@ -194,14 +193,14 @@ void SharedLeases::ask_again() {
 
 void SharedLeases::claim(std::vector<Lease> leases, Done done) {
   Claim claim{std::move(leases), {}, std::move(done)};
-  if (!is_ready_ || !has_room()) return end(claim, Result::unreachable);
+  if (!is_ready_) return end(claim, Result::unreachable);
   waiting_.push_back(std::move(claim));
   pump();
 }
 
 void SharedLeases::look_at(Ipv4 address, Done done) {
   Claim claim{{}, address, std::move(done)};
-  if (!is_ready_ || !has_room()) return end(claim, Result::unreachable);
+  if (!is_ready_) return end(claim, Result::unreachable);
   claim.step.reads.push_back(shared_lease_key(store_.prefix, address));
   waiting_.push_back(std::move(claim));
   pump();
@@ -221,8 +220,7 @@ std::optional<SharedLeases::Result> SharedLeases::prepare(Claim& claim) {
   for (const Lease& wanted : claim.leases) {
     const auto found = known_.find(wanted.address);
     const Known* known = found == known_.end() ? nullptr : &found->second;
-    const bool is_free =
-        known == nullptr || (known->lease && may_replace(*known->lease, wanted, rules_, now()));
+    const bool is_free = known == nullptr || (known->lease && may_replace(*known->lease, wanted, rules_, now()));
     if (!is_free && wanted.state != LeaseState::bound) continue;
     if (!is_free) {
       told.push_back(known->lease.value_or(resting(wanted.address)));

@@ -26,12 +26,12 @@
 namespace hcpnet::dhcp {
 
 struct SharedLeasesLimits {
-  std::size_t max_waiting = 4'096;     ///< claims at a time; beyond it has_room() is false
-  std::size_t max_batch = 48;          ///< claims in one transaction; etcd takes 128 operations unless told otherwise
-  std::size_t max_known = 4'194'304;   ///< addresses below the prefix; of more nothing is known
-  std::int64_t page = 2'000;           ///< keys in one answer while the store is read
-  int max_tries = 3;                   ///< of one claim, where somebody else writes at the same time
-  std::chrono::seconds ask_again{1};   ///< after all endpoints have failed; and how often a quiet store is asked
+  std::size_t max_waiting = 4'096;    ///< claims at a time; beyond it has_room() is false, for clients to be left alone
+  std::size_t max_batch = 48;         ///< claims in one transaction; etcd takes 128 operations unless told otherwise
+  std::size_t max_known = 4'194'304;  ///< addresses below the prefix; of more nothing is known
+  std::int64_t page = 2'000;          ///< keys in one answer while the store is read
+  int max_tries = 3;                  ///< of one claim, where somebody else writes at the same time
+  std::chrono::seconds ask_again{1};  ///< after all endpoints have failed; and how often a quiet store is asked
   runtime::HttpConnectionLimits http = {};
 };
 
@@ -71,7 +71,7 @@ class SharedLeases {
   void start();
   /// Nobody is called back any more.
   void close();
-  void set_rules(Identity identity, std::chrono::seconds max_skew) noexcept { rules_ = {identity, max_skew}; }
+  void set_identity(Identity identity) noexcept { rules_.identity = identity; }
 
   [[nodiscard]] bool is_ready() const noexcept { return is_ready_; }
   /// Why it is not.

@@ -66,11 +66,7 @@ ssl::context make_context(const HttpPeer& peer) {
 
 HttpConnection::HttpConnection(asio::any_io_executor executor, TimerQueue& timers, HttpPeer peer,
                                HttpConnectionLimits limits)
-    : executor_(std::move(executor)),
-      timers_(timers),
-      peer_(std::move(peer)),
-      limits_(limits),
-      resolver_(executor_) {}
+    : executor_(std::move(executor)), timers_(timers), peer_(std::move(peer)), limits_(limits), resolver_(executor_) {}
 
 void HttpConnection::post(std::string_view path, std::string_view authorization, std::string_view body, Done done) {
   done_ = std::move(done);
@@ -88,8 +84,8 @@ void HttpConnection::begin(std::string_view path, std::string_view authorization
   ++number_;
   const bool is_v6 = peer_.host.find(':') != std::string::npos;
   request_ = "POST " + std::string(path) + " HTTP/1.1\r\nHost: " + (is_v6 ? '[' + peer_.host + ']' : peer_.host) + ':' +
-             std::to_string(peer_.port) + "\r\nContent-Type: application/json\r\nContent-Length: " +
-             std::to_string(body.size()) + "\r\n";
+             std::to_string(peer_.port) +
+             "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n";
   if (!authorization.empty()) request_.append("Authorization: ").append(authorization).append("\r\n");
   request_.append("\r\n").append(body);
   body_.clear();
@@ -120,14 +116,14 @@ void HttpConnection::connect() {
       });
     }
   }
-  resolver_.async_resolve(
-      peer_.host, std::to_string(peer_.port),
-      guarded("no address", [](HttpConnection& self, const Tcp::resolver::results_type& found) {
-        asio::async_connect(self.channel_->socket, found,
-                            self.guarded("no connection", [](HttpConnection& connected, const Tcp::endpoint&) {
-                              connected.on_connected();
-                            }));
-      }));
+  resolver_.async_resolve(peer_.host, std::to_string(peer_.port),
+                          guarded("no address", [](HttpConnection& self, const Tcp::resolver::results_type& found) {
+                            asio::async_connect(
+                                self.channel_->socket, found,
+                                self.guarded("no connection", [](HttpConnection& connected, const Tcp::endpoint&) {
+                                  connected.on_connected();
+                                }));
+                          }));
 }
 
 void HttpConnection::prepare_tls(Channel& channel) const {
@@ -142,8 +138,7 @@ void HttpConnection::prepare_tls(Channel& channel) const {
 void HttpConnection::on_connected() {
   notice_silence(channel_->socket);
   if (!channel_->tls) return write();
-  channel_->tls->async_handshake(ssl::stream_base::client,
-                                 guarded("TLS", [](HttpConnection& self) { self.write(); }));
+  channel_->tls->async_handshake(ssl::stream_base::client, guarded("TLS", [](HttpConnection& self) { self.write(); }));
 }
 
 void HttpConnection::write() {
@@ -157,8 +152,8 @@ void HttpConnection::write() {
 /// Behind what is left of what has been read before.
 void HttpConnection::read() {
   Channel& c = *channel_;
-  std::copy(c.buffer.begin() + static_cast<std::ptrdiff_t>(c.begin), c.buffer.begin() + static_cast<std::ptrdiff_t>(c.end),
-            c.buffer.begin());
+  std::copy(c.buffer.begin() + static_cast<std::ptrdiff_t>(c.begin),
+            c.buffer.begin() + static_cast<std::ptrdiff_t>(c.end), c.buffer.begin());
   c.end -= c.begin;
   c.begin = 0;
   if (c.end == c.buffer.size()) return fail("that is no HTTP answer: a line of it is too long");

@@ -32,9 +32,9 @@ struct HttpPeer {
 };
 
 struct HttpConnectionLimits {
-  std::chrono::milliseconds timeout{2000};           ///< of a request, with what it takes to connect
-  std::size_t max_reply_bytes = 16 * 1024 * 1024;    ///< of a body
-  std::size_t max_line_bytes = 4 * 1024 * 1024;      ///< of a stream
+  std::chrono::milliseconds timeout{2000};         ///< of a request, with what it takes to connect
+  std::size_t max_reply_bytes = 16 * 1024 * 1024;  ///< of a body
+  std::size_t max_line_bytes = 4 * 1024 * 1024;    ///< of a stream
 };
 
 struct HttpReply {
@@ -105,7 +105,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   template <class Then>
   auto guarded(const char* what, Then then) {
     return [self = shared_from_this(), channel = channel_, number = number_, what, then](const error_code& error,
-                                                                                        auto&&... values) {
+                                                                                         auto&&... values) {
       if (number != self->number_ || channel != self->channel_) return;
       if (error) return self->on_broken(std::string(what) + ": " + error.message());
       then(*self, values...);
