@@ -131,7 +131,9 @@ std::optional<SharedLease> parse_shared_lease(Ipv4 address, std::string_view val
   const auto relay = bytes_of(json, "relayInformation", kMaxRelayInformationBytes);
   const auto started = time_of(json, "started"), expires = time_of(json, "expires");
   if (state == nullptr || mac == nullptr || name == nullptr || server == nullptr) return std::nullopt;
-  if (!client_id || !relay || !started || !expires || name->size() > kMaxHostNameBytes) return std::nullopt;
+  if (!client_id || !relay || !started || !expires || name->size() > kMaxHostNameBytes ||
+      server->size() > kMaxHostNameBytes)
+    return std::nullopt;
   const auto found = std::ranges::find(kStates, *state, [](LeaseState s) { return to_string(s); });
   const auto hardware = parse_mac_address(*mac);
   if (found == std::end(kStates) || !hardware) return std::nullopt;

@@ -29,7 +29,7 @@ inline constexpr std::chrono::seconds kAnswerWithin{2};
 /// that are rounded to whole ones.
 inline constexpr std::chrono::seconds kSharedMargin = kAnswerWithin + std::chrono::seconds(1);
 
-inline constexpr std::size_t kMaxSharedLeaseBytes = 16 * 1024;
+inline constexpr std::size_t kMaxSharedLeaseBytes = 32 * 1024;
 
 /// What a shared store holds per address.
 struct SharedLease {
