@@ -591,8 +591,11 @@ void Server::Impl::share_own(const Link& link) {
 
 void Server::Impl::on_claimed(Pending pending, SharedLeases::Result result) {
   const bool is_needed = std::ranges::any_of(pending.outcome.changes, is_binding);
-  // A client that gives its address back, or says that it is in use, has done so whatever becomes of it.
-  if (result == SharedLeases::Result::owned || !is_needed) return store_changes(std::move(pending));
+  // A client that gives its address back, or says that it is in use, has done so even where others can't be told.
+  const bool is_good =
+      result == SharedLeases::Result::owned || (result == SharedLeases::Result::unreachable && !is_needed);
+  if (is_good) return store_changes(std::move(pending));
+  if (!is_needed) return arm();  // what others have written since has been taken
   responder->settle(pending.outcome.changes, false, time.now());
   arm();
   if (result == SharedLeases::Result::unreachable) return drop("store_unreachable", pending.source);

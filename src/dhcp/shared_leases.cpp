@@ -334,7 +334,10 @@ std::optional<SharedLeases::Result> SharedLeases::settle(Claim& claim, const etc
   }
   if (outcome.is_written || is_there) return is_latest ? Result::owned : Result::lost;
   tell(told);
-  if (++claim.tries < limits_.max_tries) return std::nullopt;
+  // What gives an address back was said before somebody else wrote: perhaps its client has got it again since.
+  const bool is_return =
+      std::ranges::all_of(claim.leases, [](const Lease& l) { return l.state == LeaseState::released; });
+  if (!is_return && ++claim.tries < limits_.max_tries) return std::nullopt;
   return Result::lost;
 }
 

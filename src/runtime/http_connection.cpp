@@ -166,7 +166,6 @@ void HttpConnection::read() {
 
 void HttpConnection::on_read(std::size_t count) {
   channel_->end += count;
-  channel_->has_served = true;
   const std::uint64_t number = number_;
   error_code error;
   while (!error && channel_->begin < channel_->end && !parser_->is_done())
@@ -216,6 +215,7 @@ void HttpConnection::finish() {
   if (line_) return fail("the answer has ended, with status " + std::to_string(status) + ": " + body_);
   if (deadline_) timers_.cancel(*std::exchange(deadline_, {}));
   ++number_;
+  channel_->has_served = true;
   if (!parser_->keep_alive() || channel_->begin != channel_->end) disconnect();
   HttpReply reply{{}, status, std::exchange(body_, {})};
   if (const Done done = std::exchange(done_, nullptr)) done(std::move(reply));
