@@ -626,11 +626,10 @@ void Server::Impl::check_refusal(SharedLeases& shared, const Pending& pending) {
                  [weak = weak_from_this(), held = std::make_shared<Pending>(pending)](SharedLeases::Result result) {
                    const auto self = weak.lock();
                    if (!self) return;
-                   held->is_refusal_checked = true;  // its changes may have told us meanwhile: that counts as well
                    if (result == SharedLeases::Result::unreachable)
                      return self->drop("store_unreachable", held->source);
-                   if (result == SharedLeases::Result::lost) return self->handle_again(std::move(*held));
-                   self->answer(*held);
+                   held->is_refusal_checked = true;
+                   self->handle_again(std::move(*held));  // news may also have come by the watch
                  });
 }
 
