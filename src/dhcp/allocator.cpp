@@ -603,8 +603,8 @@ std::vector<LeaseEvent> Allocator::take(const Lease& lease, Time now) {
     }
     return events;
   }
-  const bool is_same = was_running && record->is_durable && record->state == lease.state &&
-                       table.is_of(*record, shown(lease));
+  const bool is_same =
+      was_running && record->is_durable && record->state == lease.state && table.is_of(*record, shown(lease));
   if (is_same && record->expires == lease.expires) return events;
   if (was_running && record->is_durable && !is_same && record->state == LeaseState::bound) {
     Lease ended = impl_->lease(*record);

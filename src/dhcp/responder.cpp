@@ -201,8 +201,8 @@ void Exchange::add_probe(Ipv4 address) {
 // RFC 2131 section 4.3.2, which tells the four states of a client apart by options 50 and 54 and by ciaddr.
 void Exchange::request_lease() {
   if (is_for_other_server()) {
-    // Section 3.1 step 4: the client declines our offer. Where the pool is shared the other server is about to bind that
-    // very address, as often as not.
+    // Section 3.1 step 4: the client declines our offer. Where the pool is shared the other server is about to bind
+    // that very address, as often as not.
     if (!subnets.front().shared_store) network.allocator.withdraw(client);
     out.dropped = "not_for_us";
     return;

@@ -135,8 +135,8 @@ class Allocator {
   std::optional<LeaseEvent> end(Ipv4 address, Time now);
 
   /// What another server has written of an address (Subnet::shared_store) goes before what is known here: a lease that
-  /// it contradicts ends, an offer of the address too where somebody has it now. Returns what has changed, to be stored.
-  /// It counts at once.
+  /// it contradicts ends, an offer of the address too where somebody has it now. Returns what has changed, to be
+  /// stored. It counts at once.
   std::vector<LeaseEvent> take(const Lease& lease, Time now);
 
   /// What stands against adopt().

@@ -83,8 +83,8 @@ struct SharedStore {
   std::vector<std::string> endpoints;
   std::string prefix;  ///< what the keys begin with, no slash at its end: servers with the same one share their leases
   // PEM files, read at each connection. All of them may be empty.
-  std::string ca_file = {};          ///< who may sign etcd's certificate; empty: whom the system trusts
-  std::string certificate_file = {}; ///< our own, with key_file; empty: none
+  std::string ca_file = {};           ///< who may sign etcd's certificate; empty: whom the system trusts
+  std::string certificate_file = {};  ///< our own, with key_file; empty: none
   std::string key_file = {};
   std::string server_name = {};    ///< in etcd's certificate; empty: the host of the endpoint
   std::string username = {};       ///< empty: etcd asks for none
