@@ -582,11 +582,12 @@ void Allocator::Impl::take_running(const Lease& lease) {
   table.schedule(record);
 }
 
-std::vector<LeaseEvent> Allocator::take(const Lease& lease, Time now) {
+std::vector<LeaseEvent> Allocator::take(const Lease& written, Time now) {
   LeaseTable& table = impl_->table;
+  Lease lease = written;
   LeaseRecord* record = table.find(lease.address);
-  const bool was_running =
-      record != nullptr && (record->state == LeaseState::bound || record->state == LeaseState::declined);
+  const bool was_bound = record != nullptr && record->state == LeaseState::bound;
+  const bool was_running = was_bound || (record != nullptr && record->state == LeaseState::declined);
   const bool is_running = (lease.state == LeaseState::bound || lease.state == LeaseState::declined) &&
                           lease.expires + table.reuse_delay() > now;
   std::vector<LeaseEvent> events;
@@ -603,10 +604,11 @@ std::vector<LeaseEvent> Allocator::take(const Lease& lease, Time now) {
     }
     return events;
   }
-  const bool is_same =
-      was_running && record->is_durable && record->state == lease.state && table.is_of(*record, shown(lease));
+  const bool is_clients = was_running && record->state == lease.state && table.is_of(*record, shown(lease));
+  if (is_clients) lease.expires = std::max(lease.expires, record->expires);  // a renewal of ours may be under way
+  const bool is_same = is_clients && record->is_durable;
   if (is_same && record->expires == lease.expires) return events;
-  if (was_running && record->is_durable && !is_same && record->state == LeaseState::bound) {
+  if (was_bound && record->is_durable && !is_same) {
     Lease ended = impl_->lease(*record);
     ended.state = LeaseState::released;
     ended.expires = std::min(ended.expires, now);

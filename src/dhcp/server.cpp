@@ -525,10 +525,6 @@ void Server::Impl::on_committed(const Pending& pending, error_code result) {
   if (result) {
     if (pending.outcome.reply) ++stats.dropped["not_stored"];
   } else {
-    // What was told of others meanwhile may have made a lease of ours shorter.
-    if (shared_of(pending.outcome.subnet) != nullptr)
-      for (const LeaseChange& change : pending.outcome.changes)
-        if (is_binding(change)) static_cast<void>(responder->take(change.event.lease, time.now()));
     answer(pending);
     publish(pending.outcome.changes);
   }

@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/address.hpp>
@@ -31,7 +30,7 @@ constexpr std::uint64_t kEndless = UINT64_MAX;
 
 bool is_address(const std::string& host) {
   error_code error;
-  asio::ip::make_address(host, error);
+  static_cast<void>(asio::ip::make_address(host, error));
   return !error;
 }
 
@@ -174,8 +173,8 @@ void HttpConnection::on_read(std::size_t count) {
   if (line_ && parser_->is_header_done() && parser_->get().result_int() == kSuccess) {
     take_lines();
     if (number != number_) return;  // closed
-    if (body_.size() > limits_.max_line_bytes) return fail("a line of the answer is too long");
   }
+  if (line_ && body_.size() > limits_.max_line_bytes) return fail("a line of the answer is too long");
   if (parser_->is_done()) return finish();
   read();
 }

@@ -137,7 +137,7 @@ class Allocator {
   /// What another server has written of an address (Subnet::shared_store) goes before what is known here: a lease that
   /// it contradicts ends, an offer of the address too where somebody has it now. Returns what has changed, to be
   /// stored. It counts at once.
-  std::vector<LeaseEvent> take(const Lease& lease, Time now);
+  std::vector<LeaseEvent> take(const Lease& written, Time now);
 
   /// What stands against adopt().
   [[nodiscard]] AdoptObstacle obstacle(const Lease& lease, Time now) const;

@@ -99,6 +99,16 @@ TEST(DhcpTake, AnothersLeaseIsItsClientsHere) {
   EXPECT_EQ(allocator.leases().at(0).expires, kNow + 2h);
 }
 
+/// Word of an older renewal, by another server, comes while one of ours is under way.
+TEST(DhcpTake, ARenewalThatIsUnderWayIsNotMadeShorter) {
+  Allocator allocator(shared_subnet());
+  bind(allocator, 1);
+  allocator.bind(test_mac(1), at(50), {}, kNow + 30min);
+  EXPECT_TRUE(allocator.take(written(1, 50, kNow + 70min), kNow + 30min).empty());
+  allocator.confirm(test_mac(1), at(50));
+  EXPECT_EQ(allocator.leases().at(0).expires, kNow + 90min);
+}
+
 TEST(DhcpTake, AnOfferOfTheAddressEnds) {
   Allocator allocator(shared_subnet());
   ASSERT_EQ(allocator.offer(test_mac(2), {}, kNow), at(50));
