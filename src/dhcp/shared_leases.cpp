@@ -192,14 +192,14 @@ void SharedLeases::ask_again() {
 // --- claims
 
 void SharedLeases::claim(std::vector<Lease> leases, Done done) {
-  Claim claim{std::move(leases), {}, std::move(done)};
+  Claim claim{std::move(leases), std::move(done)};
   if (!is_ready_) return end(claim, Result::unreachable);
   waiting_.push_back(std::move(claim));
   pump();
 }
 
 void SharedLeases::look_at(Ipv4 address, Done done) {
-  Claim claim{{}, address, std::move(done)};
+  Claim claim{{}, std::move(done)};
   if (!is_ready_) return end(claim, Result::unreachable);
   claim.step.reads.push_back(shared_lease_key(store_.prefix, address));
   waiting_.push_back(std::move(claim));

@@ -99,8 +99,7 @@ class SharedLeases {
     std::optional<Lease> lease;  ///< nullopt: unreadable
   };
   struct Claim {
-    std::vector<Lease> leases;
-    std::optional<Ipv4> address;  ///< only to be looked at
+    std::vector<Lease> leases;  ///< none: something is only looked at
     Done done;
     etcd::Step step = {};
     int tries = 0;
