@@ -50,6 +50,13 @@ const Json* object_of(const Json& object, const char* name) {
   return found != object.end() && found->is_object() ? &*found : nullptr;
 }
 
+/// For people; empty where there are none.
+std::string words_of(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_string()) return {};
+  return found->get<std::string>().substr(0, kMaxMessageBytes);
+}
+
 std::optional<std::string> bytes_of(const Json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end()) return std::string();
@@ -204,9 +211,11 @@ std::optional<Txn> parse_txn(std::string_view text) {
 }
 
 std::string watch_body(std::string_view prefix, std::int64_t first_revision) {
-  const Json json = {
-      {"create_request",
-       {{"key", base64(prefix)}, {"range_end", base64(end_of(prefix))}, {"start_revision", number(first_revision)}}}};
+  const Json json = {{"create_request",
+                      {{"key", base64(prefix)},
+                       {"range_end", base64(end_of(prefix))},
+                       {"start_revision", number(first_revision)},
+                       {"fragment", true}}}};
   return json.dump();
 }
 
@@ -216,6 +225,7 @@ std::optional<Changes> parse_changes(std::string_view line) {
   Changes out;
   if (json.contains("error")) {
     out.is_over = true;
+    if (const Json* error = object_of(json, "error")) out.reason = words_of(*error, "message");
     return out;
   }
   const Json* result = object_of(json, "result");
@@ -224,7 +234,9 @@ std::optional<Changes> parse_changes(std::string_view line) {
   if (!revision) return std::nullopt;
   out.revision = *revision;
   out.is_created = flag_of(*result, "created");
+  out.has_more = flag_of(*result, "fragment");
   out.is_over = flag_of(*result, "canceled");
+  out.reason = words_of(*result, "cancel_reason");
   const Json* events = list_of(*result, "events");
   if (events == nullptr) return out;
   for (const Json& event : *events) {
@@ -257,9 +269,7 @@ std::optional<std::string> parse_token(std::string_view text) {
 std::string parse_message(std::string_view text) {
   const Json json = parse(text);
   if (!json.is_object()) return {};
-  const auto found = json.find("message");
-  if (found == json.end() || !found->is_string()) return {};
-  return found->get<std::string>().substr(0, kMaxMessageBytes);
+  return words_of(json, "message");
 }
 
 }  // namespace hcpnet::dhcp::etcd

@@ -69,9 +69,11 @@ struct Txn {
 struct Changes {
   std::int64_t revision = 0;  ///< of the store
   bool is_created = false;    ///< the first line
+  bool has_more = false;      ///< of the same revision, in the next line
   bool is_over = false;       ///< etcd has ended it: what it was asked for is no longer known, or it failed
   std::vector<KeyValue> puts;
   std::vector<KeyValue> deletions;  ///< keys and revisions
+  std::string reason;               ///< why it is over; may be empty
 };
 [[nodiscard]] std::optional<Changes> parse_changes(std::string_view line);
 

@@ -128,16 +128,21 @@ void SharedLeases::on_changes(std::string_view line) {
   const bool is_another = changes->is_over || (changes->is_created && changes->revision < revision_);
   if (is_another) {
     is_loaded_ = false;
-    return go_away("the leases have to be read again");
+    return go_away("the leases have to be read again" + (changes->reason.empty() ? "" : ": " + changes->reason));
   }
   std::vector<Lease> told;
+  std::int64_t last = revision_;
+  for (const auto* list : {&changes->puts, &changes->deletions})
+    for (const etcd::KeyValue& one : *list) last = std::max(last, one.revision);
   for (const etcd::KeyValue& one : changes->puts) learn(one, told);
   for (const etcd::KeyValue& one : changes->deletions) {
     const auto address = parse_shared_lease_key(store_.prefix, one.key);
     const auto known = address ? known_.find(*address) : known_.end();
     if (known != known_.end() && known->second.revision < one.revision) known_.erase(known);
   }
-  if (!changes->is_created) revision_ = std::max(revision_, changes->revision);
+  // The store may be further than what it has told so far. What goes on in the next line is asked for again, if need
+  // be.
+  revision_ = changes->has_more ? std::max(revision_, last - 1) : last;
   tell(told);
   if (changes->is_created) become_ready();
 }

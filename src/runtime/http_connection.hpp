@@ -34,7 +34,7 @@ struct HttpPeer {
 struct HttpConnectionLimits {
   std::chrono::milliseconds timeout{2000};         ///< of a request, with what it takes to connect
   std::size_t max_reply_bytes = 16 * 1024 * 1024;  ///< of a body
-  std::size_t max_line_bytes = 4 * 1024 * 1024;    ///< of a stream
+  std::size_t max_line_bytes = 16 * 1024 * 1024;   ///< of a stream
 };
 
 struct HttpReply {

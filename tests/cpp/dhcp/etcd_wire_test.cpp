@@ -91,7 +91,8 @@ TEST(EtcdWire, OutcomesOfStepsAreToldApart) {
 
 TEST(EtcdWire, ChangesAreReadLineByLine) {
   const json asked = json::parse(watch_body("/p/", 8));
-  EXPECT_EQ(asked["create_request"], json({{"key", "L3Av"}, {"range_end", "L3Aw"}, {"start_revision", "8"}}));
+  EXPECT_EQ(asked["create_request"],
+            json({{"key", "L3Av"}, {"range_end", "L3Aw"}, {"start_revision", "8"}, {"fragment", true}}));
   const auto created = parse_changes(R"({"result":{"header":{"revision":"2","raft_term":"2"},"created":true}})");
   ASSERT_TRUE(created);
   EXPECT_TRUE(created->is_created);
@@ -103,6 +104,12 @@ TEST(EtcdWire, ChangesAreReadLineByLine) {
   ASSERT_TRUE(changes);
   EXPECT_EQ(changes->revision, 4);
   EXPECT_THAT(changes->puts, ElementsAre(KeyValue{"/p/192.0.2.1", "v1", 3}));
+  EXPECT_FALSE(changes->has_more);
+  EXPECT_TRUE(parse_changes(R"({"result":{"header":{"revision":"4"},"fragment":true}})")->has_more);
+  EXPECT_EQ(
+      parse_changes(R"({"result":{"header":{"revision":"2"},"created":true,"canceled":true,"cancel_reason":"no"}})")
+          ->reason,
+      "no");
   EXPECT_THAT(changes->deletions, ElementsAre(KeyValue{"/p/192.0.2.2", "", 4}));
   EXPECT_TRUE(
       parse_changes(R"({"result":{"header":{"revision":"9"},"canceled":true,"compact_revision":"5"}})")->is_over);
