@@ -140,8 +140,7 @@ void SharedLeases::on_changes(std::string_view line) {
     const auto known = address ? known_.find(*address) : known_.end();
     if (known != known_.end() && known->second.revision < one.revision) known_.erase(known);
   }
-  // The store may be further than what it has told so far. What goes on in the next line is asked for again, if need
-  // be.
+  // The store may be further than what it has told; and a revision that goes on in the next line is not told yet.
   revision_ = changes->has_more ? std::max(revision_, last - 1) : last;
   tell(told);
   if (changes->is_created) become_ready();
@@ -161,9 +160,9 @@ void SharedLeases::become_ready() {
 void SharedLeases::go_away(const std::string& why) {
   if (is_closed_) return;
   if (std::exchange(is_ready_, false)) ++stats_.losses;
-  problem_ = store_.endpoints[endpoint_ % store_.endpoints.size()] + ": " + why;
+  problem_ = printable(store_.endpoints[endpoint_ % store_.endpoints.size()] + ": " + why);
   // Once per endpoint, not as often as it is tried.
-  if (failures_ < store_.endpoints.size()) host_.log.error("shared store lost", {{"reason", printable(problem_)}});
+  if (failures_ < store_.endpoints.size()) host_.log.error("shared store lost", {{"reason", problem_}});
   has_new_login_ = false;
   for (const auto* connection : {&requests_, &changes_})
     if (*connection) (*connection)->close();
