@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import shutil
-import signal
 import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from process_group import ProcessGroup
 
 SERVER_INTERFACE, CLIENT_INTERFACE = "srv", "cli"
 SERVER_ADDRESS, CLIENT_ADDRESS = "10.9.0.2", "10.9.0.9"
@@ -42,14 +41,13 @@ HUGE = Network(8, "10.9.1.0", "10.255.255.250")
 
 
 @dataclass
-class Server:
+class Server(ProcessGroup):
     """One program in this network namespace; one of them at a time has the address."""
 
     name: str
     folder: Path
     command: list[str]
     environment: dict[str, str]
-    process: subprocess.Popen | None = None
 
     @property
     def log(self) -> Path:
@@ -59,14 +57,7 @@ class Server:
     def start(self, cores: str, answers: list[str]) -> float:
         """Returns the seconds from the start of the program until the command `answers` has got an answer."""
         begin = time.perf_counter()
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                ["taskset", "-c", cores, *self.command],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **self.environment},
-                start_new_session=True,
-            )
+        self.launch(cores, self.command, self.log, self.environment)
         while True:
             asked = subprocess.run(answers, capture_output=True, text=True)
             if asked.returncode == 0 and json.loads(asked.stdout)["exchanges"] > 0:
@@ -75,46 +66,9 @@ class Server:
                 said = self.log.read_text(errors="replace")[-2000:]
                 raise RuntimeError(f"{self.name} did not start: {said}{asked.stderr}")
 
-    def members(self) -> list[int]:
-        """Its process group: some fork."""
-        assert self.process is not None
-        found = []
-        for entry in Path("/proc").iterdir():
-            with contextlib.suppress(ProcessLookupError):
-                if entry.name.isdigit() and os.getpgid(int(entry.name)) == self.process.pid:
-                    found.append(int(entry.name))
-        return found
-
-    def cpu_seconds(self) -> float:
-        """What its threads have used so far."""
-        total = 0
-        for pid in self.members():
-            for task in Path(f"/proc/{pid}/task").iterdir():
-                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                    total += int((task / "schedstat").read_text().split()[0])
-        return total / 1e9
-
     def memory_mb(self) -> float:
         """Resident, of all its processes."""
-        total = 0
-        for pid in self.members():
-            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Rss:"):
-                    total += int(line.split()[1])
-        return total / 1024
-
-    def stop(self) -> None:
-        """Ends it and all that it has started."""
-        if self.process is None:
-            return
-        for ask in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(self.process.pid, ask)
-                self.process.wait(10)
-                break
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                continue
-        self.process = None
+        return self.memory_kib("Rss") / 1024
 
 
 def write(path: Path, text: str) -> str:

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
-import signal
 import socket
 import struct
 import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from process_group import ProcessGroup
 
 ZONE = "bench.example"
 MAX_SPEC_NAMES = 38_000  # more do not fit into two spec files
@@ -40,27 +40,19 @@ class Tools:
 
 
 @dataclass
-class Server:
+class Server(ProcessGroup):
     """One program on one port; `environment` on top of ours."""
 
     name: str
     port: int
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
-    process: subprocess.Popen | None = None
     log: str = "/dev/null"
 
     def start(self, cores: str) -> float:
         """Returns the seconds from the start of the program to its first right answer."""
         begin = time.perf_counter()
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                ["taskset", "-c", cores, *self.command],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **self.environment},
-                start_new_session=True,
-            )
+        self.launch(cores, self.command, self.log, self.environment)
         while not self.answers():
             if self.process.poll() is not None or time.perf_counter() - begin > 60:
                 raise RuntimeError(f"{self.name} did not start; its output is in {self.log}")
@@ -80,48 +72,9 @@ class Server:
                 return False
         return reply[3] & 15 == 0 and reply[7] > 0
 
-    def members(self) -> list[int]:
-        """Its process group: some servers fork."""
-        group = self.process.pid
-        found = []
-        for entry in Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and os.getpgid(int(entry.name)) == group:
-                    found.append(int(entry.name))
-            except ProcessLookupError:
-                pass
-        return found
-
-    def cpu_seconds(self) -> float:
-        """What it has used so far."""
-        total = 0
-        for pid in self.members():
-            for task in Path(f"/proc/{pid}/task").iterdir():
-                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                    total += int((task / "schedstat").read_text().split()[0])
-        return total / 1e9
-
     def memory_mb(self, what: str) -> float:
         """Rss or Pss, of all its processes."""
-        total = 0
-        for pid in self.members():
-            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-                if line.startswith(what + ":"):
-                    total += int(line.split()[1])
-        return total / 1024
-
-    def stop(self) -> None:
-        """Ends it and all that it has started."""
-        if self.process is None:
-            return
-        for ask in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(self.process.pid, ask)
-                self.process.wait(10)
-                break
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                continue
-        self.process = None
+        return self.memory_kib(what) / 1024
 
 
 def write_spec(folder: Path, names: int, port: int) -> list[str]:
@@ -225,7 +178,7 @@ def make_servers(tools: Tools, folder: Path, names: int, workers: int, wanted: l
     """Those of `wanted` that are installed, each with its zone files and configuration below `folder`."""
     zone = only_file(render(tools, folder, names, "zonefile", 53), "*.zone")
     hosts = only_file(render(tools, folder, names, "hosts", 53), "*.hosts")
-    os.utime(zone, (0, 0))  # `hcpnet up` waits for what was written a moment ago
+    os.utime(zone, (1, 1))  # `hcpnet up` waits for what was written a moment ago; NSD loads no zone of the time 0
     up = [tools.hcpnet, "up", "--no-watch", "--log-level", "error", "--state-dir", str(folder / "state")]
     makers = {
         "hcpnet": lambda port: [tools.dns_server, str(port), str(zone), str(workers)],

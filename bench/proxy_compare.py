@@ -25,12 +25,16 @@ from proxy_peers import BACKEND_PORT, Proxy, Setup, make_proxies
 from proxy_reload import Marker, reload_seconds
 from proxy_targets import Rounds, cpu_per_connection, cpu_per_gb, judge, rate, ratios, spread
 
-PEERS = ["floor", "haproxy", "haproxy-62k", "haproxy-splice", "nginx", "nginx-62k", "sniproxy", "envoy"]
+PEERS = [
+    *("direct", "floor", "haproxy", "haproxy-62k", "haproxy-splice", "haproxy-busy"),
+    *("nginx", "nginx-62k", "sniproxy", "envoy"),
+]
 PARTS = [
     *("conn517", "connpq", "bulk1", "bulk8", "bulk64", "latency1", "latency100"),
     *("idle", "start", "reload", "names", "workers2"),
 ]
-ONE_WORKER = {"floor", "sniproxy"}
+ONE_WORKER = {"direct", "floor", "sniproxy"}
+APART = "haproxy-busy"  # it never sleeps, and leaves its core to nobody
 AS_SHIPPED = {"haproxy", "nginx", "envoy"}  # what tuned forms of a peer have in common needs no second row
 MANY_NAMES = 100_000
 Column = tuple[str, str, Callable[[dict], float]]
@@ -106,7 +110,8 @@ def table(title: str, rounds: Rounds, columns: list[Column], best_first: Callabl
     for name, theirs in sorted(rounds.items(), key=lambda item: best_first(item[1])):
         cells = [spread([value(r) for r in theirs], form) for _, form, value in columns]
         compared = [
-            spread(ratios(rounds, name, value), "{:.2f}") if name != "hcpnet" else "" for _, _, value in columns[:2]
+            spread(ratios(rounds, name, value), "{:.2f}") if name != "hcpnet" and any(map(value, theirs)) else ""
+            for _, _, value in columns[:2]
         ]
         print(f"| {name} | {' | '.join(cells + compared)} | {sum(r['errors'] for r in theirs)} |")
     sys.stdout.flush()
@@ -116,6 +121,19 @@ CONNECTION_COLUMNS: list[Column] = [
     ("conns/s", "{:.0f}", lambda r: r["connections"] / r["seconds"]),
     ("CPU us per connection", "{:.1f}", cpu_per_connection),
 ]
+BULK_COLUMNS: list[Column] = [("Gbit/s", "{:.1f}", rate), ("CPU ms per GB", "{:.0f}", cpu_per_gb)]
+LATENCY_COLUMNS: list[Column] = [
+    ("p50 us", "{:.0f}", lambda r: r["p50_us"]),
+    ("p99 us", "{:.0f}", lambda r: r["p99_us"]),
+]
+
+
+def load_of(part: str) -> tuple[str, int, int]:
+    """What a part asks of the load generator: its mode, how many, and the size of the hello."""
+    if part.startswith("conn"):
+        return "conn", 64, {"conn517": 517, "connpq": 1631}[part]
+    mode = part.rstrip("0123456789")
+    return mode, int(part.removeprefix(mode)), 517
 
 
 def connection_table(title: str, rounds: Rounds) -> Rounds:
@@ -126,29 +144,24 @@ def connection_table(title: str, rounds: Rounds) -> Rounds:
 
 def connections(b: Bench, proxies: list[Proxy], part: str, where: str) -> Rounds:
     """Compares new connections per second and the CPU time of each, for the size of hello that `part` names."""
-    hello = {"conn517": 517, "connpq": 1631}[part]
-    rounds = alternate(b, proxies, "conn", 64, hello)
+    _, _, hello = load_of(part)
+    rounds = alternate(b, proxies, *load_of(part))
     return connection_table(f"{where}New connections, hello of {hello} bytes, {proxies[0].names:,} names", rounds)
 
 
 def bulk(b: Bench, proxies: list[Proxy], part: str, where: str) -> Rounds:
     """Compares throughput and CPU time per GB, for the number of streams that `part` names."""
-    streams = int(part.removeprefix("bulk"))
-    columns: list[Column] = [("Gbit/s", "{:.1f}", rate), ("CPU ms per GB", "{:.0f}", cpu_per_gb)]
-    rounds = alternate(b, proxies, "bulk", streams)
-    table(f"{where}Bulk, {streams} streams", rounds, columns, lambda rs: -median(rate(r) for r in rs))
+    _, streams, _ = load_of(part)
+    rounds = alternate(b, proxies, *load_of(part))
+    table(f"{where}Bulk, {streams} streams", rounds, BULK_COLUMNS, lambda rs: -median(rate(r) for r in rs))
     return rounds
 
 
 def latency(b: Bench, proxies: list[Proxy], part: str, where: str) -> Rounds:
     """Compares latency, for the number of tunnels that `part` names."""
-    count = int(part.removeprefix("latency"))
-    columns: list[Column] = [
-        ("p50 us", "{:.0f}", lambda r: r["p50_us"]),
-        ("p99 us", "{:.0f}", lambda r: r["p99_us"]),
-    ]
-    rounds = alternate(b, proxies, "latency", count)
-    table(f"{where}Latency, {count} tunnels", rounds, columns, lambda rs: median(r["p50_us"] for r in rs))
+    _, count, _ = load_of(part)
+    rounds = alternate(b, proxies, *load_of(part))
+    table(f"{where}Latency, {count} tunnels", rounds, LATENCY_COLUMNS, lambda rs: median(r["p50_us"] for r in rs))
     return rounds
 
 
@@ -156,17 +169,35 @@ def run_parts(b: Bench, setup: Setup, parts: list[str], where: str = "") -> dict
     """The parts that ask all proxies in turn, with proxies of their own."""
     if not parts:
         return {}
-    wanted = ["hcpnet", *(p for p in b.peers if setup.workers == 1 or p not in ONE_WORKER)]
-    kinds = {"conn": connections, "bulk": bulk, "late": latency}
+    wanted = ["hcpnet", *(p for p in b.peers if p != APART and (setup.workers == 1 or p not in ONE_WORKER))]
+    kinds = {"conn": connections, "bulk": bulk, "latency": latency}
     with running(b, setup, make_proxies(setup, wanted)) as proxies:
-        return {part: kinds[part[:4]](b, proxies, part, where) for part in parts}
+        found = {part: kinds[load_of(part)[0]](b, proxies, part, where) for part in parts}
+    if APART in b.peers and setup.workers == 1:
+        by_itself(b, setup, parts, where)
+    return found
+
+
+def by_itself(b: Bench, setup: Setup, parts: list[str], where: str) -> None:
+    """Reports what HAProxy reaches that never sleeps, beside nobody: nothing is compared with it."""
+    columns = {"conn": CONNECTION_COLUMNS, "bulk": BULK_COLUMNS, "latency": LATENCY_COLUMNS}
+    print(f"\n### {where}{APART}, by itself\n\n| part | | | errors |\n| --- | --- | --- | --- |")
+    with running(b, setup, make_proxies(setup, [APART])) as proxies:
+        for part in parts:
+            rs = alternate(b, proxies, *load_of(part))[APART]
+            cells = [
+                f"{spread([value(r) for r in rs], form)} {heading}"
+                for heading, form, value in columns[load_of(part)[0]]
+            ]
+            print(f"| {part} | {' | '.join(cells)} | {sum(r['errors'] for r in rs)} |")
+    sys.stdout.flush()
 
 
 def idle(b: Bench) -> dict[str, float]:
     """Compares the memory that idle tunnels take; the proxies run one after the other."""
     print(f"\n### Idle tunnels, {b.tunnels:,} open\n\n| proxy | private bytes per tunnel |\n| --- | --- |")
     found = {}
-    for proxy in make_proxies(b.setup, ["hcpnet", *b.peers]):
+    for proxy in make_proxies(b.setup, ["hcpnet", *(p for p in b.peers if p not in ("direct", APART))]):
         with running(b, b.setup, [proxy]):
             before = proxy.memory_bytes()
             with subprocess.Popen(b.command(proxy, "idle", b.tunnels, 517), stdout=subprocess.PIPE, text=True) as load:

@@ -3,6 +3,7 @@
 //   proxy_load MODE PROXY_PORT BACKEND_PORT SECONDS COUNT HELLO_BYTES NAMES
 // conn: connect, hello, one answer, close, COUNT at a time. bulk: the backend sends all it can through COUNT tunnels.
 // latency: 64 bytes and their echo, through COUNT tunnels. idle: opens COUNT tunnels and holds them until SIGTERM.
+// PROXY_PORT 0: clients connect to the backend itself.
 // A hello of more than an Ethernet segment is sent in two.
 // Prints one JSON object; for idle as soon as all tunnels are open.
 #include <arpa/inet.h>
@@ -125,7 +126,9 @@ void open_client() {
   peer->fd = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
   const int enabled = 1;
   ::setsockopt(peer->fd, IPPROTO_TCP, TCP_NODELAY, &enabled, sizeof enabled);
-  const sockaddr_in to = address(0x7F000001 + static_cast<std::uint32_t>(turn++ % 4), options.proxy_port);
+  const auto place = static_cast<std::uint32_t>(turn++ % 4);
+  const sockaddr_in to = options.proxy_port == 0 ? address(0x7F000101 + place, options.backend_port)
+                                                 : address(0x7F000001 + place, options.proxy_port);
   if (::connect(peer->fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 && errno != EINPROGRESS) {
     ++totals.errors;
     return drop(peer);

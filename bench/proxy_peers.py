@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import resource
 import signal
 import socket
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from process_group import ProcessGroup
 
 BACKEND_PORT = 5100
 LISTENERS = [f"127.0.0.{i}" for i in range(1, 5)]
@@ -42,7 +41,7 @@ class Setup:
 
 
 @dataclass
-class Proxy:
+class Proxy(ProcessGroup):
     """One program on one port. `files` makes its texts, with the marker leading to a port or, with 0, nowhere."""
 
     name: str
@@ -51,7 +50,6 @@ class Proxy:
     command: list[str]
     files: Callable[[int], dict[Path, str]] = lambda _: {}
     reload_signal: int = 0  # 0: it watches its files
-    process: subprocess.Popen | None = None
     log: str = "/dev/null"
     prepared: list[Path] = field(default_factory=list)
 
@@ -70,10 +68,7 @@ class Proxy:
     def start(self, cores: str) -> float:
         """Returns the seconds from the start of the program until it accepts."""
         begin = time.perf_counter()
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                ["taskset", "-c", cores, *self.command], stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-            )
+        self.launch(cores, self.command, self.log, {})
         while not self.accepts():
             if self.process.poll() is not None or time.perf_counter() - begin > 60:
                 raise RuntimeError(f"{self.name} did not start; its output is in {self.log}")
@@ -91,52 +86,26 @@ class Proxy:
         return True
 
     def reload(self) -> None:
-        """Lets it read what was prepared; taskset has become the program, so the process is the program's first one."""
+        """Lets it read what was prepared."""
         self.publish()
         if self.reload_signal:
             self.process.send_signal(self.reload_signal)
 
-    def members(self) -> list[int]:
-        """Its process group: some fork."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            try:
-                if entry.name.isdigit() and os.getpgid(int(entry.name)) == self.process.pid:
-                    found.append(int(entry.name))
-            except ProcessLookupError:
-                pass
-        return found
-
-    def cpu_seconds(self) -> float:
-        """CPU time that the threads of its processes have used so far; those that ended do not count."""
-        total = 0
-        for pid in self.members():
-            for task in Path(f"/proc/{pid}/task").iterdir():
-                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                    total += int((task / "schedstat").read_text().split()[0])
-        return total / 1e9
-
     def memory_bytes(self) -> int:
         """Private to its processes."""
-        total = 0
-        for pid in self.members():
-            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-                if line.startswith(("Private_Clean:", "Private_Dirty:")):
-                    total += int(line.split()[1]) * 1024
-        return total
+        return self.memory_kib("Private_Clean", "Private_Dirty") * 1024
 
-    def stop(self) -> None:
-        """Ends its process group: asks first, and kills it if it is still there after five seconds."""
-        if self.process is None:
-            return
-        for ask in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(self.process.pid, ask)
-                self.process.wait(5)
-                break
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                continue
-        self.process = None
+
+class Direct(Proxy):
+    """No proxy: clients connect to the backend, which is in their own thread."""
+
+    def start(self, cores: str) -> float:
+        """There is nothing to start."""
+        return 0.0
+
+    def cpu_seconds(self) -> float:
+        """None is used."""
+        return 0.0
 
 
 def haproxy(setup: Setup, name: str, port: int, tuning: str, options: str) -> Proxy:
@@ -319,12 +288,14 @@ def make_proxies(setup: Setup, wanted: list[str], marker: int = 0) -> list[Proxy
     pipes = f"  tune.pipesize {1024 * 1024}\n  maxpipes 900"
     makers: dict[str, Callable[[str, int], Proxy]] = {
         "hcpnet": lambda name, port: hcpnet(setup, name, port),
+        "direct": lambda name, _: Direct(name, 0, setup.names, []),
         "floor": lambda name, port: Proxy(
             name, port, setup.names, [f"{setup.build}/bench/proxy_floor", str(port), str(BACKEND_PORT)]
         ),
         "haproxy": lambda name, port: haproxy(setup, name, port, "", ""),
         "haproxy-62k": lambda name, port: haproxy(setup, name, port, f"  tune.bufsize {big}", ""),
         "haproxy-splice": lambda name, port: haproxy(setup, name, port, pipes, splice),
+        "haproxy-busy": lambda name, port: haproxy(setup, name, port, "  busy-polling", ""),
         "nginx": lambda name, port: nginx(setup, name, port, ""),
         "nginx-62k": lambda name, port: nginx(setup, name, port, f"    proxy_buffer_size {big};\n"),
         "sniproxy": lambda name, port: sniproxy(setup, name, port),

@@ -14,6 +14,12 @@ Rounds = dict[str, list[dict]]
 Value = Callable[[dict], float]
 
 LEAST_TIMES_HAPROXY = {"bulk1": 1.2, "bulk8": 1.8, "bulk64": 2.4}
+FLOORS = {"direct", "floor"}  # which are no peers
+
+
+def peers_of(rounds: Rounds) -> list[str]:
+    """Who has to be matched."""
+    return [name for name in rounds if name != "hcpnet" and name not in FLOORS]
 
 
 def spread(values: list[float], form: str = "{:.0f}") -> str:
@@ -27,10 +33,9 @@ def ratios(rounds: Rounds, peer: str, value: Value) -> list[float]:
 
 
 def best_peer(rounds: Rounds, value: Value, is_more_better: bool) -> str:
-    """The peer that is hardest to match; the floor is none."""
-    peers = [name for name in rounds if name not in ("hcpnet", "floor")]
-    middle = {peer: median(ratios(rounds, peer, value)) for peer in peers}
-    return min(peers, key=lambda peer: middle[peer] if is_more_better else -middle[peer])
+    """The peer that is hardest to match."""
+    middle = {peer: median(ratios(rounds, peer, value)) for peer in peers_of(rounds)}
+    return min(middle, key=lambda peer: middle[peer] if is_more_better else -middle[peer])
 
 
 class Verdicts:
@@ -59,7 +64,7 @@ class Verdicts:
 
     def no_worse(self, target: str, rounds: Rounds, value: Value, is_more_better: bool, peer: str = "") -> None:
         """Our value is as good as the peer's, the best one's if none is named, or the run does not tell them apart."""
-        if not rounds.keys() - {"hcpnet", "floor"}:
+        if not peers_of(rounds):
             return
         peer = peer or best_peer(rounds, value, is_more_better)
         found = ratios(rounds, peer, value)
@@ -92,7 +97,7 @@ def judge(found: dict[str, Rounds], idle: dict[str, float], starts: dict[str, li
     v = Verdicts()
     for part, rounds in found.items():
         if part.startswith("conn"):
-            if rounds.keys() - {"hcpnet", "floor"}:
+            if peers_of(rounds):
                 peer = best_peer(rounds, cpu_per_connection, is_more_better=False)
                 v.at_most(f"{part}: CPU not above the best tuned peer's", rounds, peer, cpu_per_connection, 1.0)
             v.at_most(f"{part}: CPU at most 1.15 times the floor's", rounds, "floor", cpu_per_connection, 1.15)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs programs that tests run beside hcpnet and that Debian does not have, each once, outside the source tree.
 #   scripts/tools.sh NAME...   installs what is missing (all when none is named) and prints "NAME PATH" for each
-#   source scripts/tools.sh    defines tool_path NAME and tool_install NAME
+#   source scripts/tools.sh    defines tool_path NAME and tool_install NAME...
 # What is installed already needs no network and no Go.
 
 TOOLS_CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/hcpnet/tools"
@@ -61,36 +61,57 @@ version_flags() {
   echo "$flags"
 }
 
+# Those of a module are built together: what they share is compiled once, and one is linked while another is compiled.
 tool_install() {
-  local line name package version module target go work
-  line=$(tool_line "$1") && read -r name package version module <<<"$line" || return 1
-  target=$TOOLS_CACHE/$version/$name
-  [[ ! -x $target ]] || return 0
-  go=$(tool_go) || { echo "tools: no Go for $name, and none can be installed" >&2; return 1; }
-  echo "tools: building $name $version into ${target%/*}" >&2
-  mkdir -p "${target%/*}"
-  work=$(mktemp -d "${target%/*}/build.XXXXXX")
-  # Renamed into place when it is whole, so that an interrupted build leaves nothing that looks finished.
+  local tool line name package version module status=0
+  local -A wanted=()  # by module: lines of TOOLS
+  for tool in "$@"; do
+    line=$(tool_line "$tool") && read -r name package version module <<<"$line" || return 1
+    [[ -x $TOOLS_CACHE/$version/$name ]] || wanted[${module:-$name}]+="$line"$'\n'
+  done
+  for tool in "${!wanted[@]}"; do tools_build "${wanted[$tool]}" || status=1; done
+  return "$status"
+}
+
+# tools_build LINES: of TOOLS, of one module or one of them alone.
+tools_build() {
+  local name package version module go work flags='' status
+  local -a packages
+  go=$(tool_go) || { echo "tools: there is no Go, and none can be installed, for: $1" >&2; return 1; }
+  while read -r name package version module; do
+    echo "tools: building $name $version into $TOOLS_CACHE/$version" >&2
+    packages+=("$package")
+    [[ $package != k8s.io/* ]] || flags=$(version_flags "$version")
+  done <<<"${1%$'\n'}"
+  read -r _ package version module <<<"$1"
+  mkdir -p "$TOOLS_CACHE"
+  work=$(mktemp -d "$TOOLS_CACHE/build.XXXXXX")
   if [[ -n $module ]]; then
     # Nobody measures these: without inlining and debug information they take a third less time to build, and a sixth less
     # again where the compiler collects its garbage seldom.
     (cd "$TOOLS_FOLDER/$module" && CGO_ENABLED=0 GOFLAGS='' GOGC=400 "$go" build -mod=readonly -trimpath -gcflags='all=-l -dwarf=false' \
-      -ldflags "$(version_flags "$version")" -o "$work/$name" "$package") >&2
+      -ldflags "$flags" -o "$work/" "${packages[@]}") >&2
   else
-    # Go calls a program what its package is called.
-    GOBIN=$work CGO_ENABLED=0 GOGC=400 "$go" install -trimpath -ldflags '-s -w' "$package@$version" >&2 &&
-      { [[ ${package##*/} == "$name" ]] || mv "$work/${package##*/}" "$work/$name"; }
-  fi && mv "$work/$name" "$target"
-  local status=$?
+    GOBIN=$work CGO_ENABLED=0 GOGC=400 "$go" install -trimpath -ldflags '-s -w' "$package@$version" >&2
+  fi && tools_put "$work" "$1"
+  status=$?
   rm -rf "$work"
-  return $status
+  return "$status"
+}
+
+# tools_put FOLDER LINES: into their places when they are whole, so that an interrupted build leaves nothing that looks
+# finished. Go calls a program what its package is called, without a version at its end.
+tools_put() {
+  local name package version
+  while read -r name package version _; do
+    [[ ! $package =~ /v[0-9]+$ ]] || package=${package%/*}
+    mkdir -p "$TOOLS_CACHE/$version" && mv "$1/${package##*/}" "$TOOLS_CACHE/$version/$name" || return 1
+  done <<<"${2%$'\n'}"
 }
 
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
   set -euo pipefail
   (($# > 0)) || set -- "${TOOLS[@]%% *}"
-  for tool in "$@"; do
-    tool_install "$tool"
-    echo "$tool $(tool_path "$tool")"
-  done
+  tool_install "$@"
+  for tool in "$@"; do echo "$tool $(tool_path "$tool")"; done
 fi

@@ -198,6 +198,10 @@ int expiry(const ExpiryArguments& a) {
   }
   if (a.format.is_json()) std::cout << list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   print(problems);
+  if (entries.empty() && !problems.has_errors()) {
+    std::cerr << "hcpnet: " << a.folder << " holds no certificate (files *.crt and *.pem)\n";
+    return kProblems;
+  }
   return is_good ? kGood : kProblems;
 }
 

@@ -4,12 +4,12 @@
 #include <fcntl.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <hcpnet/inherited_sockets.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -39,22 +39,28 @@ bool needs_quotes(const std::string& value) {
 
 std::string text_line(const LogRecord& record) {
   std::string line = record.component + ": " + record.message;
-  for (const auto& [key, value] : record.fields)
+  for (const auto& [key, value] : record.fields) {
+    const std::string& text = value;
     line += ' ' + key + '=' +
-            (needs_quotes(value) ? nlohmann::json(value).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)
-                                 : value);
+            (needs_quotes(text) ? nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)
+                                : text);
+  }
   return line;
 }
 
 /// The middle of the object; the pattern puts time and level in front.
 std::string json_line(const LogRecord& record) {
   nlohmann::json body = {{"component", record.component}, {"message", record.message}};
-  for (const auto& [key, value] : record.fields) body.emplace(key, value);
+  for (const auto& [key, value] : record.fields) {
+    const std::string& text = value;
+    body.emplace(key, value.is_number ? nlohmann::json::parse(text) : nlohmann::json(text));
+  }
   return body.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).substr(1);
 }
 
-/// A file that lines are appended to. Whoever rotates logs moves it away; the next line after a second goes to a new
-/// one. Lines that can't be written, because the disk is full, are lost; that is logged, once until they can be again.
+/// A file that lines are appended to. Whoever rotates logs moves it away, and may put an empty one in its place; the
+/// next line after a second goes to what is there then, or to a new one. Lines that can't be written, because the disk
+/// is full, are lost; that is logged, once until they can be again.
 class AppendedFile {
  public:
   AppendedFile(std::string path, Logger log) : path_(std::move(path)), log_(std::move(log)) {
@@ -75,14 +81,19 @@ class AppendedFile {
   }
 
  private:
+  /// Where there is nothing to write to, what was written to until now goes on being it.
   bool open() {
-    file_ = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-    return file_.is_open();
+    FileDescriptor opened(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+    if (!opened.is_open()) return false;
+    file_ = std::move(opened);
+    return true;
   }
   void look() {
     next_look_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-    std::error_code ignored;
-    if (!std::filesystem::exists(path_, ignored)) open();
+    struct stat there{}, ours{};
+    const bool is_ours = ::stat(path_.c_str(), &there) == 0 && ::fstat(file_.get(), &ours) == 0 &&
+                         there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
+    if (!is_ours) open();
   }
   /// 0 or an errno. After a line of which only a part went the next one begins a line of its own.
   [[nodiscard]] int put(std::string_view line) {

@@ -12,7 +12,7 @@
 
 namespace {
 
-/// Commands that docs/commands.md keeps a name for.
+/// Names that are kept for later versions.
 constexpr std::string_view kPlanned[] = {"diagnose"};
 
 /// CLI11 calls a command that there is not an unexpected argument, like any other word too many. Empty: it was one.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hcpnet render
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <hcpnet/manifest/build.hpp>
@@ -64,12 +65,18 @@ class FolderSwap {
   fs::path target_, incomplete_, previous_;
 };
 
+/// Whether a file has a name that to_files() gives.
+bool is_rendered(const std::string& name) {
+  const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  return name == "kustomization.yaml" || name == "manifests.json" ||
+         (digits >= 2 && name.substr(digits).starts_with('-') && name.ends_with(".yaml"));
+}
+
 /// Only a folder that holds nothing but earlier output is replaced.
 bool may_replace(const fs::path& folder) {
   if (!fs::exists(folder)) return true;
   return std::ranges::all_of(fs::directory_iterator(folder), [](const fs::directory_entry& entry) {
-    const fs::path name = entry.path().extension();
-    return entry.is_regular_file() && (name == ".yaml" || name == ".json");
+    return entry.is_regular_file() && is_rendered(entry.path().filename().string());
   });
 }
 

@@ -15,6 +15,7 @@
 
 #include "command.hpp"
 #include "logging.hpp"
+#include "runtime/error_text.hpp"
 #include "service_manager.hpp"
 #include "spec/format.hpp"
 
@@ -169,19 +170,49 @@ class Service {
   boost::asio::signal_set signals_;
 };
 
-int run(const Arguments& a) {
+int serve(const Arguments& a) {
+  StackOptions options = to_options(a);
+  a.state.make_folder();
+  raise_descriptor_limit();
+  Service(std::move(options)).run();
+  return kGood;
+}
+
+int serve_with_text_log(const Arguments& a) {
   try {
-    StackOptions options = to_options(a);
-    a.state.make_folder();
-    raise_descriptor_limit();
-    Service(std::move(options)).run();
-    return kGood;
+    return serve(a);
   } catch (const WrongUse& e) {
     std::cerr << "hcpnet: " << e.what() << '\n';
     return kWrongUse;
   } catch (const SpecError& e) {
     print(e.diagnostics());
     return kProblems;
+  }
+}
+
+/// The last words are lines of the log too: a program reads it.
+int serve_with_json_log(const Arguments& a) {
+  const Logger log(make_log_sink(true, parse_level(a.log_level)), "stack");
+  const auto fail = [&](const std::exception& e, ExitStatus status) {
+    log.error("failed", {{"reason", runtime::error_text(e)}});
+    return status;
+  };
+  try {
+    return serve(a);
+  } catch (const WrongUse& e) {
+    return fail(e, kWrongUse);
+  } catch (const SpecError& e) {
+    for (const Diagnostic& d : e.diagnostics()) {
+      if (d.severity == Severity::error)
+        log.error("failed", {{"problem", d.to_string()}});
+      else
+        log.warning("spec", {{"warning", d.to_string()}});
+    }
+    if (const std::size_t dropped = e.diagnostics().dropped_count(); dropped > 0)
+      log.error("there are more problems than are told", {{"dropped", dropped}});
+    return kProblems;
+  } catch (const std::exception& e) {
+    return fail(e, kProblems);
   }
 }
 
@@ -230,7 +261,8 @@ void add_up(CLI::App& app, int& status) {
   command->add_option("--log-level", a->log_level, "least level that is logged")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
       ->type_name("debug|info|warning|error");
-  command->callback([a, &status] { status = run(*a); });
+  command->callback(
+      [a, &status] { status = a->log_format == "json" ? serve_with_json_log(*a) : serve_with_text_log(*a); });
 }
 
 }  // namespace hcpnet::app

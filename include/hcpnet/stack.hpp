@@ -129,9 +129,10 @@ class Stack {
   Stack& operator=(const Stack&) = delete;
 
   /// Reads, checks, binds everything, then serves; all or nothing. Throws SpecError when the set is wrong or has
-  /// nothing to serve, boost::system::system_error when a socket can't be bound or the lease database can't be opened,
-  /// saying which and why. Then nothing is left open, and it may be called again; an embedder's io_context that nothing
-  /// else keeps at work needs its restart() before. Throws std::logic_error when the stack runs or was stopped.
+  /// nothing to serve, boost::system::system_error when sockets can't be bound or the lease database can't be opened,
+  /// saying of all of them which and why. Then nothing is left open, and it may be called again; an embedder's
+  /// io_context that nothing else keeps at work needs its restart() before. Throws std::logic_error when the stack runs
+  /// or was stopped.
   void start();
   /// Reads the files again. The error says why the old state was kept: nothing is applied in part. Warnings:
   /// warnings().
@@ -143,9 +144,9 @@ class Stack {
   void reload(std::function<void(const Result<void, Diagnostics>&)> done);
   /// Where Services are served, as the embedder knows it, from a watch of EndpointSlices for example: goes before what
   /// was observed and what endpoint maps say, and replaces what was set before. New connections follow it at once;
-  /// tunnels are not touched. Before start() it is for the start. The routes of all proxies are built anew, so say it
-  /// once for several changes; the same as before costs nothing. Errors: keys and addresses that are none; then nothing
-  /// changes.
+  /// tunnels are not touched, but UDP flows whose endpoint is gone end. Before start() it is for the start. The routes
+  /// of all proxies are built anew, so say it once for several changes; the same as before costs nothing. Errors: keys
+  /// and addresses that are none; then nothing changes.
   Result<void, Diagnostics> set_endpoints(spec::EndpointMap endpoints);
   /// Takes over leases from elsewhere, all of them or none: dhcp::Server::import_leases(). `done` is called on the
   /// stack's thread; on an io_context of the embedder it may call the stack.

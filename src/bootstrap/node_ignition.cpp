@@ -27,7 +27,7 @@ class SetMaker {
   explicit SetMaker(const IgnitionParts& parts) : p_(parts) {}
 
   IgnitionSet run() {
-    add("bootstrap", make_ignition(bootstrap_content(), version()));
+    add(p_.cluster.bootstrap().name, make_ignition(bootstrap_content(), version()));
     const bool has_base = !p_.inputs.machine_configs.empty();
     const bool has_server = p_.plan.find(kMachineConfigServer) != nullptr;
     if (!has_base && !has_server) {

@@ -18,13 +18,13 @@ struct IgnitionParts {
   const std::vector<pki::OutputFile>& manifests;    ///< "apply.sh"
 };
 struct IgnitionSet {
-  std::vector<pki::OutputFile> files;  ///< "bootstrap.ign", and one for each other node
+  std::vector<pki::OutputFile> files;  ///< one for each node, called by its name
   std::vector<IgnitionReport> reports;
   Diagnostics problems;
 };
 
-/// bootstrap.ign always. The others are the rendered MachineConfig of their pool with what their node has of its own;
-/// without it, in the installer's layout, pointers to the machine-config server; else there are none, which is a
+/// The bootstrap node's always. The others are the rendered MachineConfig of their pool with what their node has of its
+/// own; without it, in the installer's layout, pointers to the machine-config server; else there are none, which is a
 /// warning.
 [[nodiscard]] IgnitionSet make_ignition_set(const IgnitionParts& parts);
 

@@ -87,6 +87,15 @@ Json single_document(std::string_view file, std::string_view text, std::string_v
   return text_at(document, "/kind") == kind ? document : Json();
 }
 
+/// The JSON in a text, null where it is none or lies deeper than any config: what reads it on goes level by level on
+/// the stack. Its problems would quote it, and there are keys in it.
+Json ignition_in(std::string_view text) {
+  const text::Parsed parsed = text::parse_json({}, text);
+  Diagnostics ignored;
+  if (parsed.problems.has_errors() || parsed.documents.size() != 1) return {};
+  return text::to_json(parsed.documents.front(), {}, ignored);
+}
+
 }  // namespace
 
 Result<std::optional<std::vector<std::string>>, Diagnostics> read_crd_names(std::string_view file,
@@ -150,8 +159,8 @@ Result<Json, Diagnostics> parse_machine_config(std::string_view file, std::strin
   const Json::json_pointer pointer("/spec/config");
   Json config = document.is_object() && document.contains(pointer) ? document.at(pointer) : Json();
   if (config.is_object() && config.contains("raw")) {
-    Json raw = config.at("raw");
-    config = raw.is_string() ? Json::parse(raw.get<std::string>(), nullptr, false) : raw;
+    const Json raw = config.at("raw");
+    config = raw.is_string() ? ignition_in(raw.get_ref<const std::string&>()) : raw;
   }
   if (!config.is_object() || !config.contains("ignition"))
     return failure(file, "bad-machine-config", "this is no MachineConfig with an Ignition config in spec.config");

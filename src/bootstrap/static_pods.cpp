@@ -76,6 +76,10 @@ std::string certificate(const std::string& name) {
 std::string key(const std::string& name) {
   return std::string(node::kPki) + '/' + name + ".key";
 }
+Flags joined(Flags flags, const Flags& more) {
+  flags.insert(flags.end(), more.begin(), more.end());
+  return flags;
+}
 const Mount kPkiMount{"pki", node::kPki};
 const Mount kKubeconfigsMount{"kubeconfigs", node::kKubeconfigs};
 
@@ -127,26 +131,25 @@ Flags api_server_flags(const spec::ValidBootstrapCluster& cluster, const pki::Pk
               "--tls-private-key-file=" + key(roles.serving.front())};
   for (std::size_t i = 1; i < roles.serving.size(); ++i)
     flags.push_back("--tls-sni-cert-key=" + certificate(roles.serving[i]) + ',' + key(roles.serving[i]));
-  const Flags more{"--client-ca-file=" + certificate(roles.client_ca),
-                   // The load balancer asks for /readyz without a name of its own; RBAC gives nobody more than that.
-                   "--anonymous-auth=true", "--authorization-mode=Node,RBAC",
-                   "--enable-admission-plugins=NodeRestriction", "--allow-privileged=true",
-                   "--service-cluster-ip-range=" + cluster.service_network.to_string(),
-                   "--service-account-issuer=https://kubernetes.default.svc",
-                   "--service-account-key-file=" + service_account + ".pub",
-                   "--service-account-signing-key-file=" + service_account + ".key",
-                   "--kubelet-client-certificate=" + certificate(roles.kubelet_client),
-                   "--kubelet-client-key=" + key(roles.kubelet_client),
-                   "--kubelet-certificate-authority=" + certificate(roles.csr_signer_ca),
-                   "--kubelet-preferred-address-types=InternalIP",
-                   "--requestheader-client-ca-file=" + certificate(roles.aggregator_ca),
-                   "--requestheader-allowed-names=" + plan.find(roles.aggregator_client)->profile.subject.common_name,
-                   "--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
-                   "--requestheader-extra-headers-prefix=X-Remote-Extra-",
-                   "--proxy-client-cert-file=" + certificate(roles.aggregator_client),
-                   "--proxy-client-key-file=" + key(roles.aggregator_client), "--v=2"};
-  flags.insert(flags.end(), more.begin(), more.end());
-  return flags;
+  return joined(
+      std::move(flags),
+      {"--client-ca-file=" + certificate(roles.client_ca),
+       // The load balancer asks for /readyz without a name of its own; RBAC gives nobody more than that.
+       "--anonymous-auth=true", "--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
+       "--allow-privileged=true", "--service-cluster-ip-range=" + cluster.service_network.to_string(),
+       "--service-account-issuer=https://kubernetes.default.svc",
+       "--service-account-key-file=" + service_account + ".pub",
+       "--service-account-signing-key-file=" + service_account + ".key",
+       "--kubelet-client-certificate=" + certificate(roles.kubelet_client),
+       "--kubelet-client-key=" + key(roles.kubelet_client),
+       "--kubelet-certificate-authority=" + certificate(roles.csr_signer_ca),
+       "--kubelet-preferred-address-types=InternalIP",
+       "--requestheader-client-ca-file=" + certificate(roles.aggregator_ca),
+       "--requestheader-allowed-names=" + plan.find(roles.aggregator_client)->profile.subject.common_name,
+       "--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
+       "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+       "--proxy-client-cert-file=" + certificate(roles.aggregator_client),
+       "--proxy-client-key-file=" + key(roles.aggregator_client), "--v=2"});
 }
 
 StaticPod api_server(const spec::ValidBootstrapCluster& cluster, const pki::PkiPlan& plan, const Images& images) {
@@ -181,18 +184,13 @@ StaticPod controller_manager(const pki::PkiRoles& roles, const Images& images) {
   parts.container = "kube-controller-manager";
   parts.image = images.at("hyperkube");
   parts.command = {"kube-controller-manager"};
-  parts.arguments = kubeconfig_flags("kube-controller-manager");
-  const Flags more{"--bind-address=127.0.0.1",
-                   "--secure-port=10257",
-                   "--leader-elect=true",
-                   "--use-service-account-credentials=true",
-                   "--root-ca-file=" + certificate(roles.server_ca),
-                   "--service-account-private-key-file=" + key(roles.service_account),
-                   "--cluster-signing-cert-file=" + certificate(roles.csr_signer_ca),
-                   "--cluster-signing-key-file=" + key(roles.csr_signer),
-                   "--cluster-signing-duration=720h",
-                   "--v=2"};
-  parts.arguments.insert(parts.arguments.end(), more.begin(), more.end());
+  parts.arguments =
+      joined(kubeconfig_flags("kube-controller-manager"),
+             {"--bind-address=127.0.0.1", "--secure-port=10257", "--leader-elect=true",
+              "--use-service-account-credentials=true", "--root-ca-file=" + certificate(roles.server_ca),
+              "--service-account-private-key-file=" + key(roles.service_account),
+              "--cluster-signing-cert-file=" + certificate(roles.csr_signer_ca),
+              "--cluster-signing-key-file=" + key(roles.csr_signer), "--cluster-signing-duration=720h", "--v=2"});
   parts.mounts = {kPkiMount, kKubeconfigsMount, {"ssl-certs", "/etc/ssl/certs"}};
   parts.cpu = "60m";
   parts.memory = "200Mi";
@@ -210,9 +208,8 @@ StaticPod scheduler(const Images& images) {
   parts.container = "kube-scheduler";
   parts.image = images.at("hyperkube");
   parts.command = {"kube-scheduler"};
-  parts.arguments = kubeconfig_flags("kube-scheduler");
-  const Flags more{"--bind-address=127.0.0.1", "--secure-port=10259", "--leader-elect=true", "--v=2"};
-  parts.arguments.insert(parts.arguments.end(), more.begin(), more.end());
+  parts.arguments = joined(kubeconfig_flags("kube-scheduler"),
+                           {"--bind-address=127.0.0.1", "--secure-port=10259", "--leader-elect=true", "--v=2"});
   parts.mounts = {kKubeconfigsMount};
   parts.cpu = "15m";
   parts.memory = "50Mi";

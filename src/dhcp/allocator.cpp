@@ -107,6 +107,7 @@ struct Allocator::Impl {
   std::unordered_map<Ipv4, Move> moves;      ///< by the new address
   std::unordered_map<Ipv4, Time> shortened;  ///< when leases end that a renewal makes shorter, once it is on disk
   std::unordered_map<Ipv4, Lease> replaced;  ///< on disk, until settle_adopted() tells what is there now
+  std::unordered_map<Ipv4, Time> stored;     ///< ends on disk, where those of the records are not there (yet)
 };
 
 void Allocator::Impl::configure(std::span<const Subnet> configured) {
@@ -303,6 +304,7 @@ void Allocator::Impl::drop_offer(Ipv4 address) {
 
 /// An address that is still offered becomes idle with the end of the offer.
 void Allocator::Impl::end(LeaseRecord& record, LeaseState state, Time now) {
+  stored.erase(record.address);
   table.set_state(record, state);
   record.expires = std::min(record.expires, now);
   if (offers.find(record.address) == nullptr) table.make_idle(record);
@@ -333,6 +335,11 @@ void Allocator::Impl::confirm(const LeaseTable::Client& client, Ipv4 address, st
     if (record->state == LeaseState::bound) record->expires = pending->second;
     shortened.erase(pending);
   }
+  const bool is_last = !expires || *expires == record->expires;
+  if (is_last || record->state != LeaseState::bound)
+    stored.erase(address);
+  else
+    stored.insert_or_assign(address, *expires);  // a later renewal waits
   if (record->state == LeaseState::bound) table.schedule(*record);
   end_left(address);
 }
@@ -467,6 +474,14 @@ std::optional<Ipv4> Allocator::reservation(const Client& client) const {
   return impl_->reservation(client);
 }
 
+std::optional<Allocator::Time> Allocator::stored_end(const Client& client, Ipv4 address) const {
+  if (!impl_->is_bound(client, address)) return std::nullopt;
+  const LeaseRecord& record = *impl_->table.find(address);
+  if (!record.is_durable) return std::nullopt;
+  const auto known = impl_->stored.find(address);
+  return known == impl_->stored.end() ? record.expires : known->second;
+}
+
 std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std::string_view host_name, Time now) {
   BOOST_ASSERT(claim(client, address) == Claim::own || claim(client, address) == Claim::free);
   std::vector<LeaseEvent> events;
@@ -502,6 +517,10 @@ std::vector<LeaseEvent> Allocator::bind(const Client& client, Ipv4 address, std:
   events.push_back(impl_->event(is_renewal ? LeaseEventKind::renewed : LeaseEventKind::bound, record));
   const Time expires = now + impl_->subnets[impl_->subnet_of(address)].lease_time;
   events.back().lease.expires = expires;
+  if (is_renewal && record.is_durable) {
+    Time& earliest = impl_->stored.try_emplace(address, record.expires).first->second;
+    earliest = std::min(earliest, expires);
+  }
   if (is_renewal && expires < record.expires) {
     impl_->shortened.insert_or_assign(address, expires);
   } else {
@@ -687,6 +706,7 @@ Allocator::Adopted Allocator::Impl::bind_adopted(const Lease& adopted) {
   const LeaseRecord* own = table.find(shown(adopted));
   if (same != nullptr && same->state == LeaseState::bound) {
     if (same->is_durable && same->expires >= adopted.expires) return {Adoption::unchanged, {}};
+    if (same->is_durable) stored.try_emplace(same->address, same->expires);
     same->expires = std::max(same->expires, adopted.expires);
     return {Adoption::bound, event(LeaseEventKind::renewed, *same)};
   }
@@ -741,6 +761,7 @@ void Allocator::settle_adopted(const LeaseEvent& event, bool is_durable) {
     return impl_->pools.give_back(event.lease.address);
   }
   record->is_durable = true;
+  impl_->stored.erase(event.lease.address);
   if (record->state == LeaseState::bound || record->state == LeaseState::declined) impl_->table.schedule(*record);
 }
 

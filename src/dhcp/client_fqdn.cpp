@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t kMaxLabelBytes = 63;
 constexpr std::size_t kMaxNameBytes = 253;
+constexpr std::size_t kHeaderBytes = 3;
 constexpr std::uint8_t kNoRcode = 255;  // section 2.2: what servers write; nobody reads it
 
 /// Section 2.3.1: labels with their lengths, never compressed. A name without an empty label at its end is not
@@ -45,6 +46,15 @@ void append_encoded(std::string_view name, std::vector<std::uint8_t>& out) {
   out.push_back(0);
 }
 
+/// What comes before the name, with room for a name of so many bytes.
+std::vector<std::uint8_t> begin_option(std::uint8_t flags, std::size_t room) {
+  std::vector<std::uint8_t> out;
+  out.reserve(kHeaderBytes + room);
+  out.push_back(flags);
+  out.resize(kHeaderBytes, kNoRcode);
+  return out;
+}
+
 }  // namespace
 
 // Section 2: flags, two bytes that were RCODEs once, the name.
@@ -61,7 +71,7 @@ std::optional<ClientFqdn> parse_client_fqdn(ByteView data) {
 }
 
 std::vector<std::uint8_t> encode_client_fqdn(const ClientFqdn& fqdn) {
-  std::vector<std::uint8_t> out = {fqdn.flags, kNoRcode, kNoRcode};
+  std::vector<std::uint8_t> out = begin_option(fqdn.flags, fqdn.name.size() + 2);
   if ((fqdn.flags & fqdn_flag::encoded) != 0) {
     append_encoded(fqdn.name, out);
   } else {
@@ -71,8 +81,8 @@ std::vector<std::uint8_t> encode_client_fqdn(const ClientFqdn& fqdn) {
 }
 
 std::vector<std::uint8_t> echo_client_fqdn(ByteView data, std::uint8_t flags) {
-  std::vector<std::uint8_t> out = {flags, kNoRcode, kNoRcode};
-  const ByteView name = data.subspan(out.size());
+  const ByteView name = data.subspan(kHeaderBytes);
+  std::vector<std::uint8_t> out = begin_option(flags, name.size());
   out.insert(out.end(), name.begin(), name.end());
   return out;
 }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <hcpnet/net.hpp>
 #include <optional>
+#include <string>
 
 namespace hcpnet::dhcp {
 namespace {
@@ -12,7 +13,19 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 using Encoded = Result<Bytes, std::string>;
 
-enum class ValueType : std::uint8_t { text, boolean, u8, u16, u32, address, addresses, address_pairs, domains, routes };
+enum class ValueType : std::uint8_t {
+  text,
+  boolean,
+  u8,
+  u16,
+  u16s,
+  u32,
+  address,
+  addresses,
+  address_pairs,
+  domains,
+  routes
+};
 
 /// RFC 2132 sections 3 to 9, RFC 3397 (119), RFC 3442 (121) and Microsoft's copy of it (249).
 ValueType type_of(std::uint8_t code) {
@@ -67,6 +80,8 @@ ValueType type_of(std::uint8_t code) {
     case 26:
     case 57:
       return ValueType::u16;
+    case 25:
+      return ValueType::u16s;
     case 23:
     case 37:
     case 46:
@@ -93,6 +108,22 @@ ValueType type_of(std::uint8_t code) {
   }
 }
 
+/// The least that RFC 2132 allows in sections 4.4 (22), 4.5 (23), 4.7 (25), 5.1 (26) and 7.1 (37).
+std::uint64_t least_of(std::uint8_t code) {
+  switch (code) {
+    case 22:
+      return 576;
+    case 23:
+    case 37:
+      return 1;
+    case 25:
+    case 26:
+      return 68;
+    default:
+      return 0;
+  }
+}
+
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
   return first == std::string_view::npos ? std::string_view{}
@@ -112,13 +143,26 @@ void append(Bytes& out, Ipv4 address) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-Encoded number(std::string_view text, unsigned width, std::string expected) {
+Encoded number(std::string_view text, unsigned width, std::uint64_t least) {
+  const std::uint64_t most = (std::uint64_t{1} << (8 * width)) - 1;
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value >> (8 * width) != 0) return expected;
+  const bool is_number = error == std::errc{} && end == text.data() + text.size();
+  if (!is_number || value < least || value > most)
+    return "a number from " + std::to_string(least) + " to " + std::to_string(most);
   Bytes out;
   for (unsigned shift = 8 * width; shift > 0; shift -= 8)
     out.push_back(static_cast<std::uint8_t>(value >> (shift - 8)));
+  return out;
+}
+
+Encoded numbers(std::string_view text, unsigned width, std::uint64_t least) {
+  Bytes out;
+  for (const std::string_view part : split(text)) {
+    const Encoded one = number(part, width, least);
+    if (one.has_error()) return one.error() + ", or several, separated by commas";
+    out.insert(out.end(), one->begin(), one->end());
+  }
   return out;
 }
 
@@ -211,11 +255,13 @@ Encoded encode_option_value(std::uint8_t code, std::string_view text) {
     case ValueType::address_pairs:
       return address_pairs(text);
     case ValueType::u8:
-      return number(text, 1, "a number from 0 to 255");
+      return number(text, 1, least_of(code));
     case ValueType::u16:
-      return number(text, 2, "a number from 0 to 65535");
+      return number(text, 2, least_of(code));
+    case ValueType::u16s:
+      return numbers(text, 2, least_of(code));
     case ValueType::u32:
-      return number(text, 4, "a number from 0 to 4294967295");
+      return number(text, 4, least_of(code));
     case ValueType::domains:
       return domains(text);
     case ValueType::routes:

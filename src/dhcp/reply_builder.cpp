@@ -5,7 +5,9 @@
 #include <array>
 #include <bitset>
 #include <boost/assert.hpp>
+#include <hcpnet/bytes.hpp>
 #include <map>
+#include <utility>
 
 #include "dhcp/client_fqdn.hpp"
 #include "dhcp/relay_information.hpp"
@@ -19,6 +21,15 @@ constexpr std::size_t kIpUdpBytes = 28;
 std::uint32_t to_wire(std::chrono::seconds time) noexcept {
   constexpr std::int64_t kInfinite = 0xFFFFFFFF;
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(time.count(), 1, kInfinite));
+}
+
+using TimeOption = std::pair<std::uint8_t, std::uint32_t>;  ///< an option and its seconds
+
+/// In the order in which they stand in a reply, behind the type of the message and the server's address.
+std::array<TimeOption, 3> times_of(std::chrono::seconds lease_time) noexcept {
+  const std::uint32_t seconds = to_wire(lease_time);
+  return {TimeOption(option::lease_time, seconds), TimeOption(option::renewal_time, seconds / 2),
+          TimeOption(option::rebinding_time, static_cast<std::uint32_t>(std::uint64_t{seconds} * 7 / 8))};
 }
 
 /// RFC 3442: a client that takes option 121 ignores option 3, so the default route has to be in both.
@@ -75,6 +86,17 @@ void put_text(std::string_view text, std::array<std::uint8_t, N>& out) {
 
 }  // namespace
 
+void set_lease_time(std::chrono::seconds time, std::span<std::uint8_t> packet) noexcept {
+  constexpr std::size_t kTimesAt = 240 + 3 + 6;  // header and cookie; options 53 and 54
+  BOOST_ASSERT(packet.size() > kTimesAt && packet[kTimesAt] == option::lease_time);
+  ByteWriter out(packet.subspan(kTimesAt));
+  for (const auto& [code, seconds] : times_of(time)) {
+    out.u8(code);
+    out.u8(sizeof seconds);
+    out.u32(seconds);
+  }
+}
+
 class ReplyBuilder::Layers {
  public:
   Layers(const ReplyBuilder& builder, const Addressee& client, Ipv4 address) : host_name_(client.host_name) {
@@ -92,12 +114,14 @@ class ReplyBuilder::Layers {
       if (const auto data = sets_[i]->find(code)) return out.add(code, *data);
     if (code == option::host_name && !host_name_.empty()) out.add_text(code, host_name_);
   }
+  /// Not Microsoft's copy of 121, which is for those who know it.
   void put_all(OptionSet& out) const {
+    constexpr std::size_t kMicrosoftRoutes = 249;
     std::bitset<256> codes;
     for (std::size_t i = 0; i < count_; ++i)
       for (std::size_t j = 0; j < sets_[i]->size(); ++j) codes.set((*sets_[i])[j].code);
     for (std::size_t code = 0; code < codes.size(); ++code)
-      if (codes[code]) put(static_cast<std::uint8_t>(code), out);
+      if (codes[code] && code != kMicrosoftRoutes) put(static_cast<std::uint8_t>(code), out);
   }
 
  private:
@@ -182,10 +206,7 @@ std::optional<Reply> ReplyBuilder::give(MessageType type, const Message& request
   reply.yiaddr = address;
   add_boot(client.classes, reply);
   if (type == MessageType::ack) reply.ciaddr = request.ciaddr;
-  const std::uint32_t seconds = to_wire(lease_time_);
-  reply.options.add_u32(option::lease_time, seconds);
-  reply.options.add_u32(option::renewal_time, seconds / 2);
-  reply.options.add_u32(option::rebinding_time, static_cast<std::uint32_t>(std::uint64_t{seconds} * 7 / 8));
+  for (const auto& [code, seconds] : times_of(lease_time_)) reply.options.add_u32(code, seconds);
   add_echoed(request, reply);
   const std::size_t mandatory = reply.options.size();
   add_fqdn(request, client.label, reply);

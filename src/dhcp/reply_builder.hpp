@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <hcpnet/dhcp/client_class.hpp>
 #include <hcpnet/dhcp/config.hpp>
 #include <hcpnet/dhcp/message.hpp>
 #include <hcpnet/dhcp/responder.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,9 @@ struct Addressee {
   std::string_view host_name;   ///< that configuration or the cluster knows it by; may be empty
   std::string_view label = {};  ///< the host name that its lease has, whoever told it; may be empty
 };
+
+/// Puts another lease time, and what follows from it, into an OFFER or ACK that a ReplyBuilder made.
+void set_lease_time(std::chrono::seconds time, std::span<std::uint8_t> packet) noexcept;
 
 /// Makes the replies of one subnet. Order of options: 53, 54, 51, 58, 59, 56, 61, 118, 81, then what the client asked
 /// for in its order (the mask always before the router, RFC 2132 section 3.3), then 82 as the last one. A client

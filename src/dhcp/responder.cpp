@@ -342,10 +342,9 @@ struct Responder::Impl {
       return is_relayed || network == network_of[received_on] ? network : std::nullopt;
     }
     if (!is_relayed) return network_of[received_on];
-    const auto found =
-        std::ranges::find_if(config.subnets, [&](const Subnet& s) { return s.cidr.is_host(request.giaddr); });
-    if (found == config.subnets.end()) return std::nullopt;
-    return network_of[static_cast<std::size_t>(found - config.subnets.begin())];
+    const auto subnet = find_subnet(request.giaddr);
+    if (!subnet || !config.subnets[*subnet].cidr.is_host(request.giaddr)) return std::nullopt;
+    return network_of[*subnet];
   }
   /// The subnet that an address lies in; of several the smallest.
   [[nodiscard]] std::optional<std::size_t> find_subnet(Ipv4 address) const {
@@ -502,6 +501,21 @@ void Responder::settle(const std::vector<LeaseChange>& changes, bool is_durable,
       allocator.revert(Client(event.lease.mac, {}, {}, event.lease.client_id), event.lease.address, now);
     }
   }
+}
+
+std::optional<Reply> Responder::acknowledge_stored(const Outcome& outcome, Time now) const {
+  const bool is_renewal =
+      outcome.reply && !outcome.changes.empty() && outcome.changes.back().event.kind == LeaseEventKind::renewed;
+  if (!is_renewal) return std::nullopt;
+  const auto& [subnet, event] = outcome.changes.back();
+  const Client client(event.lease.mac, {}, {}, event.lease.client_id);
+  const auto stored = impl_->allocator_of(subnet).stored_end(client, event.lease.address);
+  if (!stored) return std::nullopt;
+  const std::chrono::seconds left = *stored - now - std::chrono::seconds(1);  // `now` is up to a second ago
+  if (left < impl_->limits.min_time_left) return std::nullopt;
+  Reply out = *outcome.reply;
+  set_lease_time(left, out.packet);
+  return out;
 }
 
 void Responder::check_import(const LeaseList& list, Time now, Diagnostics& problems) const {

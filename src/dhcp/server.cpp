@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "dhcp/event_log.hpp"
 #include "dhcp/kept_addresses.hpp"
 #include "dhcp/lease_clock.hpp"
 #include "dhcp/lease_import.hpp"
@@ -19,6 +20,7 @@
 #include "dhcp/shared_leases.hpp"
 #include "dhcp6/service.hpp"
 #include "runtime/error_text.hpp"
+#include "runtime/open_failures.hpp"
 #include "runtime/timer_queue.hpp"
 
 namespace hcpnet::dhcp {
@@ -109,6 +111,14 @@ bool is_binding(const LeaseChange& change) {
   return change.event.kind == LeaseEventKind::bound || change.event.kind == LeaseEventKind::renewed;
 }
 
+/// By htype, hlen and chaddr (RFC 2131 section 2).
+bool is_from(ByteView payload, const MacAddress& mac) noexcept {
+  constexpr std::size_t kAddressAt = 28;
+  const ByteView own = mac.bytes();
+  if (payload.size() < kAddressAt + own.size() || payload[1] != kEthernet || payload[2] != own.size()) return false;
+  return std::ranges::equal(payload.subspan(kAddressAt, own.size()), own);
+}
+
 Diagnostics not_stored(error_code why) {
   return one_problem("lease-not-stored", "the lease database can't be written: " + why.message());
 }
@@ -168,6 +178,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   void stop(std::function<void()> done);
 
   void open_links(const Config& config);
+  void open_link(const LinkMembers& members, const Config& config, std::set<std::string>& names);
   void restore(StoredLeases stored);
   void wait(std::size_t link);
   void on_readable(std::size_t link);
@@ -198,6 +209,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   [[nodiscard]] std::optional<Diagnostics> reason_to_refuse_own() const;
   void set_healthy(bool is_good, error_code why);
   void publish(const std::vector<LeaseChange>& changes);
+  void tell(const LeaseEvent& event);
   void send(const Reply& reply, std::size_t link, const Endpoint& source);
   void drop(std::string_view reason, const Endpoint& source);
   void log_drop(std::string_view reason, const Endpoint& source);
@@ -247,6 +259,7 @@ void Server::Impl::start(Config config) {
   restore(std::move(stored));
   is_running = true;
   for (std::size_t link = 0; link < links.size(); ++link) {
+    if (links[link].is_lost) continue;
     const ServerSocket& socket = *links[link].socket;
     const bool is_raw = socket.has_link_layer();
     for (std::size_t i = 0; i < links[link].subnets.count; ++i)
@@ -290,24 +303,35 @@ ProberHost Server::Impl::prober_host() {
 
 void Server::Impl::open_links(const Config& config) {
   std::set<std::string> names;
-  for (const LinkMembers& members : links_of(config.subnets)) {
-    const auto subnets = std::span(config.subnets).subspan(members.first, members.count);
-    const Subnet& first = subnets.front();
-    const auto mapped = options.port_map.find(kServerPort);
-    const std::uint16_t port = mapped == options.port_map.end() ? kServerPort : mapped->second;
-    Interface interface = find_interface(first.server_id);
-    if (!interface.is_loopback && !names.insert(interface.name).second) {
-      refuse_config("interface " + interface.name + " holds the server addresses of two subnets");
-    }
-    for (const Subnet& subnet : subnets)
-      if (find_interface(subnet.server_id).index != interface.index)
-        refuse_config("the server address " + subnet.server_id.to_string() + " of " + subnet.name +
-                      " is not on interface " + interface.name + ", where " + first.server_id.to_string() + " is");
-    links.push_back(
-        {std::make_unique<ServerSocket>(executor, std::move(interface), first.server_id, port), port, members});
-    const std::size_t link = links.size() - 1;
-    if (is_probed(link, config)) prober->open(link, links[link].socket->interface());
+  runtime::OpenFailures failures;
+  for (const LinkMembers& members : links_of(config.subnets))
+    failures.attempt([&] { open_link(members, config, names); });
+  failures.throw_any();
+}
+
+/// `names` are the interfaces that are in use.
+void Server::Impl::open_link(const LinkMembers& members, const Config& config, std::set<std::string>& names) {
+  const auto subnets = std::span(config.subnets).subspan(members.first, members.count);
+  const Subnet& first = subnets.front();
+  const auto mapped = options.port_map.find(kServerPort);
+  const std::uint16_t port = mapped == options.port_map.end() ? kServerPort : mapped->second;
+  auto interface = look_for_interface(first.server_id);
+  if (!interface) {  // check_interface() finds it when it comes
+    options.log.error("interface is not there yet", {{"subnet", first.name}, {"address", first.server_id.to_string()}});
+    links.push_back({std::make_unique<ServerSocket>(executor), port, members, true});
+    return;
   }
+  if (!interface->is_loopback && !names.insert(interface->name).second) {
+    refuse_config("interface " + interface->name + " holds the server addresses of two subnets");
+  }
+  for (const Subnet& subnet : subnets)
+    if (find_interface(subnet.server_id).index != interface->index)
+      refuse_config("the server address " + subnet.server_id.to_string() + " of " + subnet.name +
+                    " is not on interface " + interface->name + ", where " + first.server_id.to_string() + " is");
+  links.push_back(
+      {std::make_unique<ServerSocket>(executor, *std::move(interface), first.server_id, port), port, members});
+  const std::size_t link = links.size() - 1;
+  if (is_probed(link, config)) prober->open(link, links[link].socket->interface());
 }
 
 /// Whether addresses are asked for on a link. What has to do with one link may come in on another one, by a relay. On a
@@ -428,6 +452,8 @@ void Server::Impl::on_message(std::size_t link, ByteView payload, const Endpoint
   if (is_importing) return drop("importing", source);
   const SharedLeases* shared = links[link].shared.get();
   if (!store.has_room() || (shared != nullptr && !shared->has_room())) return drop("store_full", source);
+  const auto& own = links[link].socket->interface().mac;
+  if (own && is_from(payload, *own)) return drop("own_message", source);
   Pending pending{responder->handle(payload, links[link].subnets.first, time.now()), link, source};
   if (pending.outcome.type) ++stats.received[std::string(to_string(*pending.outcome.type))];
   if (pending.outcome.probe || shared_of(pending.outcome.subnet) != nullptr)
@@ -517,13 +543,20 @@ void Server::Impl::store_changes(Pending pending) {
             });
 }
 
-// The reply of a change that did not reach the disk is never sent, a renewal's neither: the client would count on an
-// expiry that a restart does not know.
+// The reply of a change that did not reach the disk is never sent: the client would count on what a restart does not
+// know. A renewal hears what is there instead, unless its file is gone.
 void Server::Impl::on_committed(const Pending& pending, error_code result) {
   set_healthy(!result, result);
   responder->settle(pending.outcome.changes, !result, time.now());
   if (result) {
-    if (pending.outcome.reply) ++stats.dropped["not_stored"];
+    const bool is_file_gone = result == boost::system::errc::no_such_file_or_directory;
+    const auto stored =
+        is_file_gone ? std::optional<Reply>() : responder->acknowledge_stored(pending.outcome, time.now());
+    if (stored) {
+      send(*stored, pending.link, pending.source);
+    } else if (pending.outcome.reply) {
+      ++stats.dropped["not_stored"];
+    }
   } else {
     answer(pending);
     publish(pending.outcome.changes);
@@ -659,10 +692,8 @@ void Server::Impl::write(Changes changes, std::function<void(const Changes&, err
               self->set_healthy(!result, result);
               written(*held, result);
               if (result || self->is_closed) return;
-              if (self->options.on_event)
-                for (const LeaseChange& change : held->v4) self->options.on_event(change.event);
-              if (self->options.on_event6)
-                for (const dhcp6::LeaseChange& change : held->v6) self->options.on_event6(change.event);
+              for (const LeaseChange& change : held->v4) self->tell(change.event);
+              for (const dhcp6::LeaseChange& change : held->v6) self->v6->tell(change.event);
             });
 }
 
@@ -690,9 +721,9 @@ void Server::Impl::import_leases(const LeaseList& list, std::function<void(Resul
   changes.v4 = responder->import_leases(list, time.now(), outcome);
   if (v6) changes.v6 = v6->import_leases(list, time.now(), outcome);
   options.log.info("leases imported", {{"file", list.file},
-                                       {"imported", std::to_string(outcome.imported)},
-                                       {"unchanged", std::to_string(outcome.unchanged)},
-                                       {"left_out", std::to_string(outcome.left_out)}});
+                                       {"imported", outcome.imported},
+                                       {"unchanged", outcome.unchanged},
+                                       {"left_out", outcome.left_out}});
   if (changes.empty()) return done(std::move(outcome));
   is_importing = true;
   if (v6) v6->pause();
@@ -789,17 +820,21 @@ void Server::Impl::set_healthy(bool is_good, error_code why) {
   is_disk_good = is_good;
   const Logger::Fields fields = {{"database", options.database}};
   if (is_good) return options.log.info("leases are stored again", fields);
-  options.log.error("leases cannot be stored: no address is given or renewed",
+  options.log.error("leases cannot be stored: no address is given, and none for longer",
                     {{"database", options.database}, {"reason", why.message()}});
 }
 
 void Server::Impl::publish(const std::vector<LeaseChange>& changes) {
   for (const LeaseChange& change : changes) {
-    if (change.event.kind == LeaseEventKind::declined) {
-      options.log.warning("address declined: somebody else uses it", fields_of(change.event.lease));
-    }
-    if (options.on_event && !is_closed) options.on_event(change.event);
+    if (options.log.is_enabled()) log_event(options.log, change.event.kind, fields_of(change.event.lease));
+    tell(change.event);
   }
+}
+
+/// Counts it, and calls whoever wants to know.
+void Server::Impl::tell(const LeaseEvent& event) {
+  ++stats.events[std::string(to_string(event.kind))];
+  if (options.on_event && !is_closed) options.on_event(event);
 }
 
 void Server::Impl::send(const Reply& reply, std::size_t link, const Endpoint& source) {

@@ -108,6 +108,8 @@ struct ServerSocket::Buffers {
   std::array<mmsghdr, kBatch> messages;
 };
 
+ServerSocket::ServerSocket(const boost::asio::any_io_executor& executor) : udp_(executor) {}
+
 ServerSocket::ServerSocket(const boost::asio::any_io_executor& executor, Interface interface, Ipv4 server_id,
                            std::uint16_t port)
     : interface_(std::move(interface)), udp_(executor), buffers_(std::make_unique<Buffers>()) {

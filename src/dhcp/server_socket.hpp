@@ -25,6 +25,8 @@ class ServerSocket {
   static constexpr std::size_t kBatch = 32;       ///< datagrams per system call
   static constexpr std::size_t kMaxBatches = 16;  ///< system calls before others on the thread get their turn
 
+  /// A closed one, for an interface that is not there.
+  explicit ServerSocket(const boost::asio::any_io_executor& executor);
   /// Throws boost::system::system_error that names the address and the interface.
   ServerSocket(const boost::asio::any_io_executor& executor, Interface interface, Ipv4 server_id, std::uint16_t port);
   ~ServerSocket();

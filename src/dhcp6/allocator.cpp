@@ -98,6 +98,7 @@ struct Allocator::Impl {
   std::unordered_map<Ipv6, Time, HashIpv6> shortened;  // when leases end that a renewal makes shorter, once on disk
   std::set<Ipv6> returned;                             // below `next`, offered but never bound
   std::unordered_map<Ipv6, Lease, HashIpv6> replaced;  // on disk, until settle_adopted() tells what is there now
+  std::unordered_map<Ipv6, Time, HashIpv6> stored;     // ends on disk, where those of the records are not there (yet)
   std::uint64_t next = 0;                              // low half of the lowest address that was never given
   bool is_passed = false;                              // every address of the pool was given once
 };
@@ -192,6 +193,7 @@ LeaseEvent Allocator::Impl::event(LeaseEventKind kind, const Record& record) con
 }
 
 LeaseEvent Allocator::Impl::end(Record& record, LeaseEventKind kind, Use use, Time until) {
+  stored.erase(record.address);
   table.set(record, record.client, use, until);
   return event(kind, record);
 }
@@ -282,6 +284,13 @@ std::optional<Ipv6> Allocator::bound(const Client& client) const {
   return record != nullptr && record->use == Use::bound ? std::optional(record->address) : std::nullopt;
 }
 
+std::optional<Time> Allocator::stored_end(const Ipv6& address) const {
+  const Record* record = impl_->table.find(address);
+  if (record == nullptr || record->use != Use::bound || !record->is_durable) return std::nullopt;
+  const auto known = impl_->stored.find(address);
+  return known == impl_->stored.end() ? record->ends : known->second;
+}
+
 bool Allocator::is_available(const Client& client, const Ipv6& address) const {
   const Record* own = impl_->table.find(client);
   return impl_->may_have(client, address) && impl_->is_free(own, address);
@@ -304,6 +313,10 @@ std::vector<LeaseEvent> Allocator::bind(const Client& client, const Ipv6& addres
   record->host_name = std::move(host_name);
   const Time ends = now + impl_->subnet.lease_time;
   const bool is_shorter = is_renewal && ends < record->ends;
+  if (is_renewal && record->is_durable) {
+    Time& earliest = impl_->stored.try_emplace(address, record->ends).first->second;
+    earliest = std::min(earliest, ends);
+  }
   impl_->table.set(*record, client, Use::bound, is_shorter ? record->ends : ends);
   if (is_shorter)
     impl_->shortened.insert_or_assign(address, ends);
@@ -325,9 +338,14 @@ void Allocator::confirm(const Lease& lease) {
   if (record->use != Use::bound) return;
   record->is_durable = true;
   const auto pending = impl_->shortened.find(lease.address);
-  if (pending == impl_->shortened.end() || pending->second != lease.expires) return;
-  impl_->table.set(*record, Client(record->client), Use::bound, pending->second);
-  impl_->shortened.erase(pending);
+  if (pending != impl_->shortened.end() && pending->second == lease.expires) {
+    impl_->table.set(*record, Client(record->client), Use::bound, pending->second);
+    impl_->shortened.erase(pending);
+  }
+  if (lease.expires == record->ends)
+    impl_->stored.erase(lease.address);
+  else
+    impl_->stored.insert_or_assign(lease.address, lease.expires);  // a later renewal waits
 }
 
 void Allocator::revert(const Ipv6& address, Time now) {
@@ -412,6 +430,7 @@ Allocator::Adopted Allocator::Impl::bind_adopted(const Lease& adopted, Time now)
   Record* own = table.find(adopted.client);
   if (same != nullptr && same->use == Use::bound) {
     if (same->is_durable && same->ends >= adopted.expires) return {dhcp::Adoption::unchanged, {}};
+    if (same->is_durable) stored.try_emplace(same->address, same->ends);
     table.set(*same, Client(same->client), Use::bound, std::max(same->ends, adopted.expires));
     return {dhcp::Adoption::bound, event(LeaseEventKind::renewed, *same)};
   }
@@ -451,6 +470,7 @@ void Allocator::settle_adopted(const LeaseEvent& event, bool is_durable) {
     if (record->use == Use::offered && event.lease.state == LeaseState::bound)
       impl_->table.set(*record, event.lease.client, Use::bound, event.lease.expires);
     record->is_durable = true;
+    impl_->stored.erase(event.lease.address);
   } else if (record->is_durable) {
     return;  // one of ours that would have lasted longer; in memory it does
   } else if (replaced) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <chrono>
+#include <cstdint>
 #include <hcpnet/dhcp6/responder.hpp>
 #include <span>
 #include <string>
@@ -7,6 +9,9 @@
 #include <vector>
 
 namespace hcpnet::dhcp6 {
+
+/// Puts another lifetime, and what follows from it, where a reply has that of an address.
+void set_lifetime(std::chrono::seconds lifetime, const GivenAddress& given, std::vector<std::uint8_t>& packet);
 
 /// One message on its way through one subnet: decides, changes the leases, writes the reply.
 class Exchange {
@@ -67,6 +72,7 @@ class Exchange {
   std::optional<Client> sender_;
   std::vector<IaNa> associations_;
   std::vector<std::uint8_t> reply_;
+  std::vector<GivenAddress> given_;  ///< until finish() with places in reply_
   MessageType reply_type_ = MessageType::reply;
 };
 

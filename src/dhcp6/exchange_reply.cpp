@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reply of an exchange: RFC 8415 section 18.3.
 #include <algorithm>
+#include <hcpnet/bytes.hpp>
+#include <utility>
 
 #include "dhcp6/exchange.hpp"
 
@@ -11,6 +13,18 @@ constexpr std::uint32_t kInfinite = 0xFFFFFFFF;
 
 std::uint32_t to_wire(std::chrono::seconds time) noexcept {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(time.count(), 1, kInfinite));
+}
+
+/// T1 and T2 are half and four fifths of the lifetime (section 21.4).
+std::pair<std::uint32_t, std::uint32_t> renewal_times(std::uint32_t lifetime) noexcept {
+  if (lifetime == kInfinite) return {kInfinite, kInfinite};
+  return {lifetime / 2, static_cast<std::uint32_t>(std::uint64_t{lifetime} * 4 / 5)};
+}
+
+void put_pair(std::uint32_t first, std::uint32_t second, std::span<std::uint8_t> place) noexcept {
+  ByteWriter out(place);
+  out.u32(first);
+  out.u32(second);
 }
 
 std::string_view text_of(Status status) noexcept {
@@ -30,6 +44,13 @@ std::string_view text_of(Status status) noexcept {
 
 }  // namespace
 
+void set_lifetime(std::chrono::seconds lifetime, const GivenAddress& given, std::vector<std::uint8_t>& packet) {
+  const std::uint32_t seconds = to_wire(lifetime);
+  const auto times = renewal_times(seconds);
+  put_pair(times.first, times.second, std::span(packet).last(given.times));
+  put_pair(seconds, seconds, std::span(packet).last(given.lifetimes));
+}
+
 void Exchange::begin(MessageType type) {
   reply_type_ = type;
   reply_ = {static_cast<std::uint8_t>(type), static_cast<std::uint8_t>(message_.transaction_id >> 16),
@@ -40,25 +61,27 @@ void Exchange::begin(MessageType type) {
   if (sender_) writer.add(option::client_id, sender_->duid.bytes());
 }
 
-/// T1 and T2 are half and four fifths of the lifetime (section 21.4); zero where there is nothing to renew.
+/// T1 and T2 are zero where there is nothing to renew.
 void Exchange::add_answer(const Answer& answer) {
   OptionWriter writer(reply_);
   const std::uint32_t lifetime = to_wire(subnet_.lease_time);
-  const bool is_infinite = lifetime == kInfinite;
-  const std::uint32_t t1 = is_infinite ? kInfinite : lifetime / 2;
-  const std::uint32_t t2 = is_infinite ? kInfinite : static_cast<std::uint32_t>(std::uint64_t{lifetime} * 4 / 5);
+  const auto times = renewal_times(lifetime);
   const auto add_address = [&](const Ipv6& address, std::uint32_t seconds) {
+    std::size_t lifetimes_at = 0;
     writer.nest(option::ia_address, [&] {
       writer.address(address);
+      lifetimes_at = reply_.size();
       writer.u32(seconds);
       writer.u32(seconds);
     });
+    return lifetimes_at;
   };
   writer.nest(option::ia_na, [&] {
     writer.u32(answer.iaid);
-    writer.u32(answer.given ? t1 : 0);
-    writer.u32(answer.given ? t2 : 0);
-    if (answer.given) add_address(*answer.given, lifetime);
+    const std::size_t times_at = reply_.size();
+    writer.u32(answer.given ? times.first : 0);
+    writer.u32(answer.given ? times.second : 0);
+    if (answer.given) given_.push_back({*answer.given, times_at, add_address(*answer.given, lifetime)});
     for (const Ipv6& address : answer.ended) add_address(address, 0);
     if (answer.status) writer.add_status(*answer.status, text_of(*answer.status));
   });
@@ -116,7 +139,11 @@ void Exchange::status_only(Status status, std::string_view text) {
 
 void Exchange::finish() {
   const std::uint16_t port = packet_.relays.empty() ? kClientPort : kServerPort;
-  out_.reply = Reply{reply_type_, wrap_reply(packet_.relays, std::move(reply_)), port};
+  for (GivenAddress& one : given_) {  // a relay has the message at its end
+    one.times = reply_.size() - one.times;
+    one.lifetimes = reply_.size() - one.lifetimes;
+  }
+  out_.reply = Reply{reply_type_, wrap_reply(packet_.relays, std::move(reply_)), port, std::move(given_)};
 }
 
 }  // namespace hcpnet::dhcp6

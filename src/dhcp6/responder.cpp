@@ -102,6 +102,20 @@ void Responder::settle(const std::vector<LeaseChange>& changes, bool is_durable,
   }
 }
 
+std::optional<Reply> Responder::acknowledge_stored(const Outcome& outcome, Time now) const {
+  if (!outcome.reply || outcome.reply->given.empty()) return std::nullopt;
+  Reply out = *outcome.reply;
+  for (const GivenAddress& given : out.given) {
+    const auto subnet = impl_->find_subnet(given.address);
+    const auto stored = subnet ? impl_->allocators[*subnet].stored_end(given.address) : std::nullopt;
+    if (!stored) return std::nullopt;
+    const std::chrono::seconds left = *stored - now - std::chrono::seconds(1);  // `now` is up to a second ago
+    if (left < impl_->limits.min_time_left) return std::nullopt;
+    set_lifetime(left, given, out.packet);
+  }
+  return out;
+}
+
 void Responder::check_import(const dhcp::LeaseList& list, Time now, Diagnostics& problems) const {
   std::string served;
   for (const Subnet& subnet : impl_->config.subnets) served += (served.empty() ? "" : ", ") + subnet.cidr.to_string();

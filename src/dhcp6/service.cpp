@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "dhcp/event_log.hpp"
 #include "dhcp6/server_id.hpp"
 #include "runtime/error_text.hpp"
 
@@ -70,8 +71,11 @@ void Service::open_links() {
   const auto mapped = host_.options.port_map.find(kServerPort);
   const std::uint16_t port = mapped == host_.options.port_map.end() ? kServerPort : mapped->second;
   for (const Subnet& subnet : responder_.config().subnets) {
-    links_.push_back(
-        {std::make_unique<Socket>(host_.executor, dhcp::find_interface(subnet.interface_address), port), port, false});
+    auto interface = dhcp::look_for_interface(subnet.interface_address);
+    const bool is_lost = !interface;  // check_interface() finds it when it comes
+    auto socket = is_lost ? std::make_unique<Socket>(host_.executor)
+                          : std::make_unique<Socket>(host_.executor, *std::move(interface), port);
+    links_.push_back({std::move(socket), port, is_lost});
   }
 }
 
@@ -115,6 +119,7 @@ void Service::restore(std::vector<Lease> leases, std::span<const Ipv6> unreadabl
 void Service::start() {
   is_running_ = true;
   for (std::size_t link = 0; link < links_.size(); ++link) {
+    if (links_[link].is_lost) continue;
     host_.options.log.info("IPv6 subnet served", {{"subnet", responder_.config().subnets[link].name},
                                                   {"interface", links_[link].socket->interface().name},
                                                   {"network", responder_.config().subnets[link].cidr.to_string()},
@@ -195,12 +200,19 @@ void Service::commit(Pending pending) {
 }
 
 // The reply of a change that did not reach the disk is never sent: the client would count on what a restart does not
-// know.
+// know. A renewal hears what is there instead, unless its file is gone.
 void Service::on_committed(const Pending& pending, error_code result) {
   host_.on_commit(result);
   responder_.settle(pending.outcome.changes, !result, host_.time.now());
   if (result) {
-    if (pending.outcome.reply) ++stats_.dropped["not_stored"];
+    const bool is_file_gone = result == boost::system::errc::no_such_file_or_directory;
+    const auto stored =
+        is_file_gone ? std::optional<Reply>() : responder_.acknowledge_stored(pending.outcome, host_.time.now());
+    if (stored) {
+      send(*stored, pending.link, pending.path);
+    } else if (pending.outcome.reply) {
+      ++stats_.dropped["not_stored"];
+    }
   } else {
     if (pending.outcome.reply) send(*pending.outcome.reply, pending.link, pending.path);
     publish(pending.outcome.changes);
@@ -210,11 +222,15 @@ void Service::on_committed(const Pending& pending, error_code result) {
 
 void Service::publish(const std::vector<LeaseChange>& changes) {
   for (const LeaseChange& change : changes) {
-    if (change.event.kind == LeaseEventKind::declined) {
-      host_.options.log.warning("address declined: somebody else uses it", fields_of(change.event.lease));
-    }
-    if (host_.options.on_event6 && !is_closed_) host_.options.on_event6(change.event);
+    const Logger& log = host_.options.log;
+    if (log.is_enabled()) dhcp::log_event(log, change.event.kind, fields_of(change.event.lease));
+    tell(change.event);
   }
+}
+
+void Service::tell(const LeaseEvent& event) {
+  ++stats_.events[std::string(dhcp::to_string(event.kind))];
+  if (host_.options.on_event6 && !is_closed_) host_.options.on_event6(event);
 }
 
 void Service::send(const Reply& reply, std::size_t link, const Path& path) {

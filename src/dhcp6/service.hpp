@@ -63,6 +63,8 @@ class Service {
     responder_.settle_import(changes, is_durable);
   }
   std::optional<LeaseChange> end(const Ipv6& address, Responder::Time now) { return responder_.end(address, now); }
+  /// Counts an event that is on disk, and calls whoever wants to know.
+  void tell(const LeaseEvent& event);
   /// From pause() to resume() no message is answered and nothing expires.
   void pause() noexcept { is_paused_ = true; }
   void resume();

@@ -29,6 +29,8 @@ class Socket {
  public:
   static constexpr std::size_t kMaxTurn = 256;  ///< datagrams before others on the thread get their turn
 
+  /// A closed one, for an interface that is not there.
+  explicit Socket(const boost::asio::any_io_executor& executor) : udp_(executor) {}
   /// Throws boost::system::system_error that names the interface.
   Socket(const boost::asio::any_io_executor& executor, dhcp::Interface interface, std::uint16_t port);
 

@@ -103,7 +103,10 @@ std::size_t Forwarder::ask(ByteView bytes, const Query& query, Transport transpo
     return render(nullptr, query, transport, 0, out);
   }
   ++counters_->pending;
-  Waiter waiter{{bytes.begin(), bytes.end()}, transport, std::move(later)};
+  Waiter waiter{{bytes.begin(), bytes.end()},
+                {query.reply_options.begin(), query.reply_options.end()},
+                transport,
+                std::move(later)};
   std::string key = make_cache_key(query);
   if (const auto found = pending_.find(key); found != pending_.end()) {
     ++counters_->coalesced;
@@ -283,7 +286,8 @@ void Forwarder::note_reply(const Endpoint& upstream, const Result<Message>& resu
   if (counters_->replies.size() >= kMaxCounted && !counters_->replies.contains(upstream)) return;
   std::map<std::string, std::uint64_t>& of_upstream = counters_->replies[upstream];
   if (result) {
-    const std::string rcode = to_string(result->rcode());
+    // One has 4096 to choose from; beyond the last of ours nobody needs to know which.
+    const std::string rcode = result->rcode() <= Rcode::badcookie ? to_string(result->rcode()) : "other";
     ++of_upstream[rcode];
     counters_->times[upstream][rcode].add(1, time);
   } else {
@@ -361,6 +365,7 @@ void Forwarder::tell(Pending& pending, const StoredReply* reply, Age age) {
   for (const Waiter& waiter : waiters) {
     Query query;
     if (read_query(waiter.query, query)) continue;  // it was read before
+    query.reply_options = waiter.options;
     const std::size_t size = age == Age::stale ? reply->render_stale(query, waiter.transport, scratch_)
                                                : render(reply, query, waiter.transport, 0, scratch_);
     waiter.later(ByteView(scratch_).first(size));

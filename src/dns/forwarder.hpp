@@ -100,7 +100,7 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
   Forwarder(boost::asio::any_io_executor executor, std::shared_ptr<runtime::TimerQueue> timers, Forwarding forwarding,
             ForwarderOptions options, std::shared_ptr<ForwarderCounters> counters);
 
-  /// From the cache; 0 when it is not there.
+  /// From the cache; 0 when it is not there. Here and below the reply has Query::reply_options.
   [[nodiscard]] std::size_t answer_from_cache(const Query& query, Transport transport, std::span<std::uint8_t> out);
   /// Asks. `later` is called exactly once, never from here; or the result is a reply in `out` and `later` is dropped.
   [[nodiscard]] std::size_t ask(ByteView bytes, const Query& query, Transport transport, std::span<std::uint8_t> out,
@@ -114,6 +114,7 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
  private:
   struct Waiter {
     std::vector<std::uint8_t> query;
+    std::vector<std::uint8_t> options;  ///< of the reply
     Transport transport;
     ReplyLater later;
   };

@@ -67,6 +67,7 @@ void MessageWriter::rdata(const Record& record) noexcept {
 }
 
 void MessageWriter::name(ByteView wire) noexcept {
+  if (!out_.ok()) return;  // an upstream may well have thousands more
   FoldedName folded;
   folded.read(wire);
   const std::size_t start = out_.size();

@@ -20,8 +20,8 @@ Logger::Fields query_fields(const QueryRecord& record, ByteView bytes, ByteView 
   const auto duration = std::chrono::duration_cast<std::chrono::microseconds>(now - record.received);
   fields.push_back({"transport", record.transport == Transport::udp ? "udp" : "tcp"});
   if (reply.size() >= kHeaderBytes) fields.push_back({"rcode", to_string(static_cast<Rcode>(reply[3] & flag::kRcode))});
-  fields.push_back({"bytes", std::to_string(reply.size())});
-  fields.push_back({"duration_us", std::to_string(duration.count())});
+  fields.push_back({"bytes", reply.size()});
+  fields.push_back({"duration_us", duration.count()});
   fields.push_back({"source", record.source});
   return fields;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <hcpnet/bytes.hpp>
+#include <hcpnet/dns/cookie.hpp>
 #include <hcpnet/dns/responder.hpp>
 
 #include "dns/query.hpp"
@@ -17,6 +19,8 @@ namespace hcpnet::dns {
 /// The options of a reply's OPT record, in room of its own.
 class ReplyOptions {
  public:
+  static constexpr std::size_t kMaxBytes = 8 + sizeof(Cookie) + Identity::kMaxNsidBytes;  ///< with their two heads
+
   /// The client's cookie with ours when cookies are on, and the name of this server when the query asks for it. What is
   /// found of the query's cookie goes to cookie().
   ReplyOptions(const Query& query, const QueryContext& context) noexcept;
@@ -25,7 +29,7 @@ class ReplyOptions {
   [[nodiscard]] CookieState cookie() const noexcept { return cookie_; }
 
  private:
-  std::array<std::uint8_t, 8 + sizeof(Cookie) + Identity::kMaxNsidBytes> room_;
+  std::array<std::uint8_t, kMaxBytes> room_;
   std::size_t size_ = 0;
   CookieState cookie_ = CookieState::none;
 };

@@ -13,10 +13,7 @@ const std::vector<Endpoint>& ResolvConfFile::servers(Clock::SteadyTime now) {
   if (checked_ && now < *checked_ + kCheckInterval) return servers_;
   checked_ = now;
   const auto signature = sign();
-  if (signature && signature != signature_) {
-    signature_ = signature;
-    read();
-  }
+  if (signature && signature != signature_ && read()) signature_ = signature;
   return servers_;
 }
 
@@ -26,11 +23,11 @@ std::optional<ResolvConfFile::Signature> ResolvConfFile::sign() const {
   return Signature(status.st_dev, status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_size);
 }
 
-void ResolvConfFile::read() {
+bool ResolvConfFile::read() {
   std::ifstream file(path_, std::ios::binary);
   std::string text(kMaxFileBytes, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return;
+  if (!file.is_open() || file.bad()) return false;
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (file.peek() != std::ifstream::traits_type::eof())
     log_.warning("resolv.conf is too long: its end is not read", {{"file", path_}});
@@ -38,6 +35,7 @@ void ResolvConfFile::read() {
   servers_ = parse_resolv_conf(text, &left_out);
   for (const std::string& word : left_out)
     log_.warning("name server of resolv.conf is left out", {{"file", path_}, {"name_server", printable(word)}});
+  return true;
 }
 
 }  // namespace hcpnet::dns

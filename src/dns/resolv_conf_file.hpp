@@ -29,7 +29,8 @@ class ResolvConfFile {
  private:
   using Signature = std::tuple<std::uint64_t, std::uint64_t, std::int64_t, std::int64_t, std::int64_t>;
   [[nodiscard]] std::optional<Signature> sign() const;
-  void read();
+  /// False when that was not possible.
+  bool read();
 
   std::string path_;
   Logger log_;

@@ -21,6 +21,7 @@
 #include "dns/query_log.hpp"
 #include "dns/random_source.hpp"
 #include "dns/rate_limiter.hpp"
+#include "dns/reply_options.hpp"
 #include "dns/request_counters.hpp"
 #include "dns/server_cookies.hpp"
 #include "dns/snapshot.hpp"
@@ -30,6 +31,7 @@
 #include "dns/udp_listener.hpp"
 #include "dns/udp_worker.hpp"
 #include "dns/upstream_reply.hpp"
+#include "runtime/open_failures.hpp"
 
 namespace hcpnet::dns {
 
@@ -94,6 +96,9 @@ struct Server::Impl final : QueryHandler, std::enable_shared_from_this<Server::I
 
   Handled handle(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out) override;
   Handled answer(ByteView query, const IpAddress& client, Transport transport, std::span<std::uint8_t> out);
+  /// What respond() is to know of a client of the view at `position` that sends `query`.
+  QueryContext context_for(ByteView query, std::optional<std::size_t> position, Transport transport,
+                           const IpAddress& client);
   /// Whom an upstream's reply is for.
   struct Asker {
     std::shared_ptr<const Snapshot> snapshot;
@@ -183,7 +188,9 @@ void Server::Impl::start(Config config) {
   auto next = make_snapshot(std::move(config));
   try {
     make_workers();
-    for (const Endpoint& listener : next->config.listeners) bind(listener);
+    runtime::OpenFailures failures;
+    for (const Endpoint& listener : next->config.listeners) failures.attempt([&] { bind(listener); });
+    failures.throw_any();
     refuse_own_upstreams(next->config.forwarding);
     adopt(std::move(next));
     for (const auto& worker : workers) worker->start();
@@ -376,14 +383,7 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
   aliases.reset();
   const auto position = snapshot->views.find(client);
   ++(position ? view_queries[*position] : no_view);
-  QueryContext context = snapshot->context(position, transport, client);
-  if (snapshot->config.cookies && may_have_options(query)) {
-    context.client = client;
-    context.now = seconds_since_1970(*options.clock);
-    context.cookies = &cookies.at(context.now);
-  } else if (limiter) {
-    context.client = client;
-  }
+  const QueryContext context = context_for(query, position, transport, client);
   Response response = respond(query, context, out);
   if (response.verdict == Response::Verdict::forward && response.bytes == 0 && is_for_no_upstream(query)) {
     response.verdict = Response::Verdict::reply;
@@ -412,6 +412,19 @@ QueryHandler::Handled Server::Impl::answer(ByteView query, const IpAddress& clie
       break;
   }
   return answer_from_cache(query, {snapshot, *position, client, forwarder}, transport, out);
+}
+
+QueryContext Server::Impl::context_for(ByteView query, std::optional<std::size_t> position, Transport transport,
+                                       const IpAddress& client) {
+  QueryContext context = snapshot->context(position, transport, client);
+  if (snapshot->config.cookies && may_have_options(query)) {
+    context.client = client;
+    context.now = seconds_since_1970(*options.clock);
+    context.cookies = &cookies.at(context.now);
+  } else if (limiter) {
+    context.client = client;
+  }
+  return context;
 }
 
 /// Nobody is to be asked for the name of a query that could be forwarded.
@@ -553,6 +566,8 @@ QueryHandler::Handled Server::Impl::answer_from_cache(ByteView bytes, Asker from
                                                       std::span<std::uint8_t> out) {
   Query query;
   if (read_query(bytes, query)) return {};  // respond() has read it before
+  const ReplyOptions own_options(query, context_for(bytes, from.view, transport, from.client));
+  query.reply_options = own_options.bytes();
   Handled handled{forwarder->answer_from_cache(query, transport, out), false};
   if (handled.bytes == 0) {
     asker = std::move(from);  // forward() follows at once
@@ -567,6 +582,9 @@ QueryHandler::Handled Server::Impl::answer_from_cache(ByteView bytes, Asker from
 std::size_t Server::Impl::forward(ByteView bytes, Transport transport, std::span<std::uint8_t> out, ReplyLater later) {
   Query query;
   if (read_query(bytes, query)) return 0;  // respond() has read it before
+  // A client that has had a cookie of ours believes no reply without (RFC 7873 section 5.3).
+  const ReplyOptions own_options(query, context_for(bytes, asker.view, transport, asker.client));
+  query.reply_options = own_options.bytes();
   // Whoever holds this reply is told to drop it in close(), before this object ends.
   auto record = std::exchange(logged, std::nullopt);
   if (record) record->source = "upstream";

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dns/message_writer.hpp"
+#include "dns/reply_options.hpp"
 #include "dns/reply_writer.hpp"
 
 namespace hcpnet::dns {
@@ -59,7 +60,7 @@ std::optional<StoredReply> StoredReply::make(Message reply, TtlBounds bounds) {
     ++section;
   }
   // Room for the OPT record of a client that has EDNS where its upstream's reply had none.
-  if (!writer.ok() || writer.size() > kMaxMessageBytes - kOptBytes) return std::nullopt;
+  if (!writer.ok() || writer.size() > kMaxMessageBytes - kOptBytes - ReplyOptions::kMaxBytes) return std::nullopt;
   stored.message_.assign(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(writer.size()));
   stored.rcode_ = reply.rcode();
   stored.lifetime_seconds_ = std::min(lifetime_of(reply), highest);

@@ -7,12 +7,16 @@
 #include <hcpnet/bootstrap/ignition.hpp>
 #include <hcpnet/bootstrap/inputs.hpp>
 #include <hcpnet/text/json.hpp>
+#include <hcpnet/text/to_json.hpp>
 #include <hcpnet/text/yaml.hpp>
+#include <iterator>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "bootstrap/base64.hpp"
 #include "lint/lines.hpp"
 #include "lint/reporter.hpp"
+#include "lint/udn.hpp"
 #include "text/byte_order_mark.hpp"
 
 namespace hcpnet::lint {
@@ -252,6 +256,7 @@ class Collector {
     object.name = object.at("/metadata/name");
     object.is_observed = object.find("/metadata/uid") != nullptr;
     set_.objects.push_back(object);
+    set_.objects_by_kind[kind].push_back(&set_.objects.back());
     if (kind == "CustomResourceDefinition") set_.crds.insert(object.name);
     if (kind == "MachineConfig") collect_machine_config(where, object, depth);
     if (kind == "Secret") collect_secret(where, object);
@@ -382,6 +387,13 @@ bool is_true(const Value* value) {
   return value != nullptr && value->type == ValueType::boolean && value->flag;
 }
 
+nlohmann::json json_in(std::string_view text) {
+  const text::Parsed parsed = text::parse_json({}, text);
+  Diagnostics ignored;
+  if (!parsed.complete || parsed.documents.size() != 1) return nlohmann::json(nlohmann::json::value_t::discarded);
+  return text::to_json(parsed.documents.front(), {}, ignored);
+}
+
 const Value* Object::annotation(std::string_view key) const {
   return member(*this, "/metadata/annotations", key);
 }
@@ -451,15 +463,16 @@ bool Ignition::is_bootstrap() const {
 
 std::vector<const Object*> Set::of(std::string_view group, std::string_view kind) const {
   std::vector<const Object*> found;
-  for (const Object& object : objects)
-    if (object.is(group, kind)) found.push_back(&object);
+  if (const auto of_kind = objects_by_kind.find(kind); of_kind != objects_by_kind.end())
+    std::ranges::copy_if(of_kind->second, std::back_inserter(found),
+                         [&](const Object* object) { return object->is(group, kind); });
   return found;
 }
 
 const Object* Set::find(std::string_view group, std::string_view kind, std::string_view ns,
                         std::string_view name) const {
-  for (const Object& object : objects)
-    if (object.is(group, kind) && object.ns == ns && object.name == name) return &object;
+  for (const Object* object : of(group, kind))
+    if (object->ns == ns && object->name == name) return object;
   return nullptr;
 }
 
@@ -484,7 +497,10 @@ std::string Set::release() const {
 }
 
 Set collect(const std::vector<File>& files, const Limits& limits, Reporter& reporter) {
-  return Collector(limits, reporter).run(files);
+  Set set = Collector(limits, reporter).run(files);
+  set.primary_namespaces = primary_namespaces(set);
+  set.control_planes = control_planes(set);
+  return set;
 }
 
 }  // namespace hcpnet::lint

@@ -2,10 +2,12 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <hcpnet/lint/lint.hpp>
 #include <hcpnet/pki/certificate.hpp>
 #include <hcpnet/text/value.hpp>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,6 +29,9 @@ struct Origin {
 [[nodiscard]] std::string scalar(const text::Value* value);  ///< of text, a number or a boolean; else empty
 [[nodiscard]] const std::vector<text::Value>& items(const text::Value* value);  ///< of a list; else none
 [[nodiscard]] bool is_true(const text::Value* value);
+/// The JSON in a text such as an annotation's; discarded where it is none, or beyond text::LoadLimits, which hold for
+/// it as for a file.
+[[nodiscard]] nlohmann::json json_in(std::string_view text);
 
 /// An object of the Kubernetes API, as a manifest or as part of a List.
 struct Object {
@@ -118,6 +123,7 @@ struct Set {
   std::deque<text::Value> trees;
 
   std::deque<Object> objects;
+  std::map<std::string, std::vector<const Object*>, std::less<>> objects_by_kind;
   std::vector<Object> status_patches;  ///< documents with a status alone; the kind is what the status looks like
   std::vector<CertificateEntry> certificates;
   std::vector<KeyEntry> keys;
@@ -126,6 +132,9 @@ struct Set {
   std::vector<LineFile> haproxies, units, environments, crio_files, scripts, xml_files;
   std::set<std::string, std::less<>> crds;  ///< "networks.config.openshift.io"
   std::vector<std::string> unrecognised;
+  // As far as the set says; asked object by object, so they are made once.
+  std::set<std::string, std::less<>> primary_namespaces;  ///< whose pods have a primary network
+  std::set<std::string, std::less<>> control_planes;      ///< namespaces of hosted control planes
 
   /// The objects of a kind; group "" is the core group.
   [[nodiscard]] std::vector<const Object*> of(std::string_view group, std::string_view kind) const;

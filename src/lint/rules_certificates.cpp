@@ -200,6 +200,14 @@ std::optional<IpAddress> service_address(const Set& set) {
   return std::nullopt;
 }
 
+/// "pki/server.crt" of "/etc/kubernetes/pki/server.crt": what is left of a node's path where its files are looked at
+/// in a folder.
+std::string last_parts(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::size_t folder = slash == std::string::npos || slash == 0 ? std::string::npos : path.rfind('/', slash - 1);
+  return folder == std::string::npos ? path : path.substr(folder + 1);
+}
+
 class CertificateChecker {
  public:
   CertificateChecker(const Set& set, const Options& options, Reporter& reporter)
@@ -209,6 +217,11 @@ class CertificateChecker {
       if (entry.certificate.info().profile.is_authority && known.insert(entry.certificate.fingerprint()).second &&
           !entry.certificate.is_self_signed())
         intermediates_.push_back(&entry.certificate);
+    for (const Object* pod : set_.of("", "Pod"))
+      for (const Container& container : containers_of(*pod))
+        for (const char* name : {"--cert-file", "--peer-cert-file"})
+          if (const auto path = flag(container.words, name); path && !path->empty() && container.runs("etcd"))
+            etcd_files_.insert(last_parts(*path));
   }
 
   void run() {
@@ -219,9 +232,12 @@ class CertificateChecker {
       else
         check_leaf(entry);
     }
+    const std::string missing = missing_names();
     for (const Object* pod : set_.of("", "Pod"))
       for (const Container& container : containers_of(*pod))
-        if (container.runs("kube-apiserver") && flag(container.words, "--tls-sni-cert-key")) check_chosen(container);
+        if (!missing.empty() && container.runs("kube-apiserver") && flag(container.words, "--tls-sni-cert-key"))
+          reporter_.add("kube-apiserver-names", *container.object, container.path + "/args",
+                        "certificates are chosen by server name, and none of the set is for: " + missing);
   }
 
  private:
@@ -266,12 +282,18 @@ class CertificateChecker {
     if (profile.server_auth && !has_names)
       add("server-certificate-names", entry,
           "the certificate of " + profile.subject.common_name + " is for a server and names none but in its subject");
-    if (profile.server_auth && !profile.client_auth && profile.subject.common_name.find("etcd") != std::string::npos)
+    if (profile.server_auth && !profile.client_auth && is_of_etcd(entry, profile))
       add("etcd-certificate-usages", entry,
           "the certificate of " + profile.subject.common_name + " is for servers alone; etcd dials itself with it");
     // A hosted cluster's API server has other ways in: no localhost of its own pods, no api-int.
     if (has_name(profile, "kubernetes.default.svc") && !has_hypershift_name(profile)) check_api_server(entry, profile);
     check_identity(entry, profile);
+  }
+  /// By its subject, by the name of etcd's Service, or because an etcd of the set serves with the file.
+  [[nodiscard]] bool is_of_etcd(const CertificateEntry& entry, const CertificateProfile& profile) const {
+    const Origin& origin = *entry.origin;
+    return profile.subject.common_name.find("etcd") != std::string::npos || has_name_below(profile, "etcd.") ||
+           etcd_files_.contains(last_parts(origin.inner.empty() ? origin.file : origin.node_path));
   }
   static bool has_hypershift_name(const CertificateProfile& profile) {
     return std::ranges::any_of(profile.dns_names,
@@ -309,7 +331,7 @@ class CertificateChecker {
   }
 
   /// Certificates chosen by server name: all of them together have to have every name.
-  void check_chosen(const Container& container) {
+  [[nodiscard]] std::string missing_names() const {
     bool has_localhost = false, has_api = false, has_internal = false, has_service = false;
     for (const CertificateEntry& entry : set_.certificates) {
       const CertificateProfile& profile = entry.certificate.info().profile;
@@ -319,16 +341,14 @@ class CertificateChecker {
       has_internal = has_internal || has_name_below(profile, "api-int.");
       has_service = has_service || has_name(profile, "kubernetes.default.svc");
     }
-    if (!has_api && !has_internal && !has_service) return;  // the certificates are not in the set
+    if (!has_api && !has_internal && !has_service) return {};  // the certificates are not in the set
     std::string missing;
     for (const auto& [is_there, name] : {std::pair{has_localhost, "localhost"},
                                          {has_api, "api."},
                                          {has_internal, "api-int."},
                                          {has_service, "kubernetes.default.svc"}})
       if (!is_there) (missing += missing.empty() ? "" : ", ") += name;
-    if (!missing.empty())
-      reporter_.add("kube-apiserver-names", *container.object, container.path + "/args",
-                    "certificates are chosen by server name, and none of the set is for: " + missing);
+    return missing;
   }
 
   void check_identity(const CertificateEntry& entry, const CertificateProfile& profile) {
@@ -360,6 +380,7 @@ class CertificateChecker {
   const Options& options_;
   Reporter& reporter_;
   std::vector<const pki::Certificate*> intermediates_;  ///< each once
+  std::set<std::string> etcd_files_;                    ///< last_parts() of those that an etcd serves with
 };
 
 void check(const Set& set, const Options& options, Reporter& reporter) {

@@ -186,6 +186,15 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
+/// "|| true" and "|| :", with blanks or without.
+bool ignores_failure(std::string_view text) {
+  for (std::size_t at = text.find("||"); at != std::string_view::npos; at = text.find("||", at + 2)) {
+    const std::string_view rest = trimmed(text.substr(at + 2));
+    if (rest.starts_with("true") || rest == ":" || rest.starts_with(": ") || rest.starts_with(":;")) return true;
+  }
+  return false;
+}
+
 class ScriptChecker {
  public:
   ScriptChecker(const Set& set, const LineFile& file, Reporter& reporter)
@@ -210,10 +219,9 @@ class ScriptChecker {
     const bool has_file = contains(text, " -f") || contains(text, " --filename");
     // "create namespace" and the like fail where the object is there already, and nothing is lost then.
     const bool applies = has_word(text, "apply") || (has_word(text, "create") && has_file);
-    if (is_client && applies && contains(text, "|| true"))
+    if (is_client && applies && ignores_failure(text))
       add("apply-errors-ignored", line, "what is not applied here is not noticed");
-    if (contains(text, "certificate approve") && (contains(text, "xargs") || contains(text, "get csr")))
-      add("approve-everything", line, "every request is approved");
+    check_approval(line);
     if (contains(text, "coreos-installer install")) check_installation(line);
     if (contains(text, "ip addr add") || contains(text, "ip address add") || contains(text, "ip a add") ||
         contains(text, "ip address replace") || contains(text, "ip addr replace"))
@@ -225,6 +233,18 @@ class ScriptChecker {
       add("pod-address-of-script", line, "ip_address is absent where a pod has two addresses");
     if (contains(text, "status.podIP") && contains(text, "virt-launcher"))
       add("pod-address-of-script", line, "status.podIP is the address on the default network");
+  }
+
+  /// On one line, or in a loop over all requests that looks at none of them.
+  void check_approval(const Line& line) {
+    const std::string& text = line.text;
+    const bool lists = contains(text, "get csr") || contains(text, "get certificatesigningrequest");
+    if (lists && (has_word(text, "for") || has_word(text, "while")))
+      in_requests_ = !has_word(text, "done");
+    else if (has_word(text, "done") || has_word(text, "if") || has_word(text, "case") || contains(text, "[["))
+      in_requests_ = false;
+    if (contains(text, "certificate approve") && (contains(text, "xargs") || lists || in_requests_))
+      add("approve-everything", line, "every request is approved");
   }
 
   void check_installation(const Line& line) {
@@ -266,6 +286,7 @@ class ScriptChecker {
   const Set& set_;
   const LineFile& file_;
   Reporter& reporter_;
+  bool in_requests_ = false;  ///< in a loop over them
   Line first_port_line_;
   std::vector<std::string> ports_;
 };

@@ -361,6 +361,24 @@ class IgnitionChecker {
              find(settings_of(file.contents), "crio.image", "pause_image") != nullptr;
     });
     if (!has_image) add("crio-pause-image-missing", "", "nothing says which pause image CRI-O takes");
+    for (std::size_t i = 0; i < config_.units.size(); ++i)
+      if (starts_kubelet(config_.units[i].contents, true))
+        add("bootstrap-kubelet-kubeconfig", text::child(std::string_view("/systemd/units"), i),
+            config_.units[i].name + " starts a kubelet with a kubeconfig, which waits for an API server");
+    for (const Ignition::File& file : config_.files)
+      if (file.contents.starts_with("#!") && starts_kubelet(file.contents, false))
+        add("bootstrap-kubelet-kubeconfig", file,
+            file.path + " starts a kubelet with a kubeconfig, which waits for an API server");
+  }
+  /// One with a kubeconfig. What a unit starts without a configuration file is found in the unit by itself.
+  static bool starts_kubelet(std::string_view text, bool needs_configuration) {
+    return std::ranges::any_of(lines_of(text, true), [&](const Line& line) {
+      const std::vector<std::string> words = words_of(line.text);
+      const bool is_kubelet = std::ranges::any_of(
+          words, [](const std::string& word) { return word == "kubelet" || word.ends_with("/kubelet"); });
+      return is_kubelet && (flag(words, "--kubeconfig") || flag(words, "--bootstrap-kubeconfig")) &&
+             (!needs_configuration || flag(words, "--config"));
+    });
   }
 
   const Set& set_;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
 
 #include "lint/rules.hpp"
 
@@ -184,17 +187,17 @@ void check(const Set& set, const Options&, Reporter& reporter) {
       reporter.add("kubeconfig-client-usage", *entry.origin, entry.position, entry.path,
                    "the certificate of " + profile.subject.common_name + " is not for clients");
   }
-  for (const Ignition& config : set.ignitions) {
-    if (config.is_bootstrap()) continue;
-    for (const CertificateEntry& entry : set.certificates) {
-      const auto& groups = entry.certificate.info().profile.subject.organizations;
-      const bool is_administrator = std::ranges::find(groups, "system:masters") != groups.end();
-      if (entry.is_client && is_administrator && entry.origin->node_path == "/etc/kubernetes/kubeconfig" &&
-          entry.origin->file == config.origin->file)
-        reporter.add("node-administrator", *entry.origin, entry.position, entry.path,
-                     "this node comes as " + entry.certificate.info().profile.subject.common_name +
-                         ", in the group system:masters");
-    }
+  std::set<std::string, std::less<>> nodes;  // files with the config of a node that joins
+  for (const Ignition& config : set.ignitions)
+    if (!config.is_bootstrap()) nodes.insert(config.origin->file);
+  for (const CertificateEntry& entry : set.certificates) {
+    const auto& groups = entry.certificate.info().profile.subject.organizations;
+    const bool is_administrator = std::ranges::find(groups, "system:masters") != groups.end();
+    if (entry.is_client && is_administrator && entry.origin->node_path == "/etc/kubernetes/kubeconfig" &&
+        nodes.contains(entry.origin->file))
+      reporter.add("node-administrator", *entry.origin, entry.position, entry.path,
+                   "this node comes as " + entry.certificate.info().profile.subject.common_name +
+                       ", in the group system:masters");
   }
 }
 

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <hcpnet/manifest/network.hpp>
+#include <hcpnet/manifest/udn.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/text/patch.hpp>
 #include <hcpnet/text/to_json.hpp>
 #include <nlohmann/json.hpp>
 
 #include "lint/rules.hpp"
-#include "lint/udn.hpp"
 
 namespace hcpnet::lint {
 namespace {
@@ -299,7 +299,7 @@ Json template_for(const Object& object) {
     interfaces.push_back({{"name", name}, {"bridge", Json::object()}});
   }
   Json annotations = Json::object();
-  if (has_default) annotations[kLiveMigrationAnnotation] = "";
+  if (has_default) annotations[manifest::kBridgeMigrationAnnotation] = "";
   return {{"metadata", {{"labels", Json::object()}}},
           {"spec",
            {{"runStrategy", "Always"},
@@ -331,7 +331,7 @@ class MachineChecker {
       if (object.is("kubevirt.io", "VirtualMachineInstance")) check_machine(object, "/metadata", "/spec");
       if (object.is("kubevirt.io", "KubeVirt")) check_registration(object);
       if (object.is("hypershift.openshift.io", "NodePool")) check_node_pool(object);
-      if (const Value* patch = object.annotation(kPatchAnnotation)) check_patch(object, *patch);
+      if (const Value* patch = object.annotation(manifest::kVmPatchAnnotation)) check_patch(object, *patch);
       for (const char* metadata : {"/metadata/annotations", "/spec/template/metadata/annotations"})
         check_attachments(object, metadata);
     }
@@ -353,13 +353,13 @@ class MachineChecker {
       has_l2bridge = has_l2bridge || plugin == "l2bridge";
       const bool is_good = plugin == "l2bridge" || plugin == "passt" || interfaces[i].find("passtBinding") != nullptr;
       if (count == 1 && !is_good && is_on_pod_network(object, spec, scalar(interfaces[i].find("name"))) &&
-          has_primary_network(set_, object.ns))
+          set_.primary_namespaces.contains(object.ns))
         reporter_.add("vm-primary-binding", object, pointer,
                       object.ns + " has a primary network, and this binding is of the default one");
     }
     const Value* annotations = object.find(metadata + "/annotations");
     if (annotations == nullptr) return;
-    if (has_l2bridge && annotations->find(kLiveMigrationAnnotation) != nullptr)
+    if (has_l2bridge && annotations->find(manifest::kBridgeMigrationAnnotation) != nullptr)
       reporter_.add("vm-live-migration", object, metadata + "/annotations",
                     "with this annotation the machine gets no address");
     if (annotations->find("network.kubevirt.io/ip-addresses") != nullptr)
@@ -381,7 +381,7 @@ class MachineChecker {
   }
 
   static bool are_addresses(const std::string& text) {
-    const Json parsed = Json::parse(text, nullptr, false);
+    const Json parsed = json_in(text);
     return parsed.is_object() && std::ranges::all_of(parsed, [](const Json& list) {
              return list.is_array() && std::ranges::all_of(list, [](const Json& address) {
                       return address.is_string() && parse_ip_address(address.get_ref<const std::string&>());
@@ -425,7 +425,7 @@ class MachineChecker {
     const Value* value = map == nullptr ? nullptr : map->find("k8s.v1.cni.cncf.io/networks");
     if (value == nullptr || object.is_observed) return;
     const std::string pointer = text::child(annotations, "k8s.v1.cni.cncf.io/networks");
-    const Json list = Json::parse(value->text, nullptr, false);
+    const Json list = json_in(value->text);
     if (!list.is_array()) return;  // the short form, "namespace/name,..."
     for (const Json& element : list) {
       if (!element.is_object()) continue;
@@ -448,8 +448,8 @@ class MachineChecker {
   }
 
   void check_patch(const Object& object, const Value& annotation) {
-    const std::string pointer = text::child(std::string_view("/metadata/annotations"), kPatchAnnotation);
-    const Json patch = Json::parse(annotation.text, nullptr, false);
+    const std::string pointer = text::child(std::string_view("/metadata/annotations"), manifest::kVmPatchAnnotation);
+    const Json patch = json_in(annotation.text);
     if (!patch.is_array())
       return reporter_.add("vm-patch-syntax", object, pointer, "a JSON list is needed, and this is none");
     const auto result = text::apply_hypershift_patches(template_for(object), std::span(&patch, 1),
@@ -473,9 +473,10 @@ class MachineChecker {
       has_l2bridge = has_l2bridge || (binding != interface.end() && binding->is_object() &&
                                       binding->value("name", Json()) == "l2bridge");
     }
-    if (has_l2bridge && machine.contains(annotations) && machine.at(annotations).contains(kLiveMigrationAnnotation))
+    if (has_l2bridge && machine.contains(annotations) &&
+        machine.at(annotations).contains(manifest::kBridgeMigrationAnnotation))
       reporter_.add("vm-patch-live-migration", object, pointer,
-                    "after the patch the machine still has " + std::string(kLiveMigrationAnnotation));
+                    "after the patch the machine still has " + std::string(manifest::kBridgeMigrationAnnotation));
   }
 
   const Set& set_;

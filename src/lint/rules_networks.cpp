@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <hcpnet/manifest/network.hpp>
+#include <hcpnet/manifest/udn.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/text/yaml.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "lint/rules.hpp"
 #include "lint/udn.hpp"
@@ -301,7 +303,13 @@ class NetworkChecker {
       : set_(set),
         networks_(primary_networks(set)),
         has_cluster_networks_(!set.of("k8s.ovn.org", "ClusterUserDefinedNetwork").empty()),
-        reporter_(reporter) {}
+        reporter_(reporter) {
+    for (const PrimaryNetwork& network : networks_)
+      networked_.insert(network.namespaces.begin(), network.namespaces.end());
+    for (const Object* ns : set.of("", "Namespace")) namespaces_.emplace(ns->name, ns);
+    for (const Object* cluster : set.of("hypershift.openshift.io", "HostedCluster"))
+      hosted_clusters_.emplace(cluster->ns, cluster);
+  }
 
   void run() {
     for (const Object* ns : set_.of("", "Namespace")) check_namespace(*ns);
@@ -319,15 +327,12 @@ class NetworkChecker {
 
  private:
   void check_namespace(const Object& ns) {
-    const bool is_labelled = ns.label(kPrimaryNetworkLabel) != nullptr;
-    if (!is_labelled && ns.annotation(kPrimaryNetworkLabel) != nullptr)
+    const bool is_labelled = ns.label(manifest::kPrimaryNetworkLabel) != nullptr;
+    if (!is_labelled && ns.annotation(manifest::kPrimaryNetworkLabel) != nullptr)
       reporter_.add("udn-annotation", ns, "/metadata/annotations",
                     "this is an annotation, and OVN-Kubernetes looks for a label");
-    const bool has_network = std::ranges::any_of(networks_, [&](const PrimaryNetwork& network) {
-      return std::ranges::find(network.namespaces, ns.name) != network.namespaces.end();
-    });
     // The selector of a cluster's network may hold what is not evaluated here.
-    if (is_labelled && !has_network && !has_cluster_networks_ && !ns.is_observed)
+    if (is_labelled && !networked_.contains(ns.name) && !has_cluster_networks_ && !ns.is_observed)
       reporter_.add("udn-missing", ns, "/metadata/labels", "no primary network of the set is for " + ns.name);
   }
 
@@ -341,16 +346,17 @@ class NetworkChecker {
     const bool is_global = std::ranges::find(global, ns) != std::end(global);
     if (is_global || ns.starts_with("openshift-") || ns.starts_with("kube-"))
       reporter_.add("udn-namespace", object, "/metadata/namespace", ns + " can't have a primary network");
-    for (const Object* made : set_.of("", "Namespace"))
-      if (made->name == ns && made->label(kPrimaryNetworkLabel) == nullptr &&
-          made->annotation(kPrimaryNetworkLabel) == nullptr)
-        reporter_.add(
-            "udn-label-missing", *made, "/metadata/labels",
-            ns + " has the primary network " + object.name + " and not the label " + std::string(kPrimaryNetworkLabel));
-    for (const Object* cluster : set_.of("hypershift.openshift.io", "HostedCluster"))
-      if (cluster->ns == ns && !is_control_plane(set_, ns))
-        reporter_.add("udn-beside-hosted-cluster", object, "/metadata/namespace",
-                      "the control plane of " + cluster->name + " is in " + control_plane_namespace(*cluster));
+    for (auto [made, end] = namespaces_.equal_range(ns); made != end; ++made)
+      if (made->second->label(manifest::kPrimaryNetworkLabel) == nullptr &&
+          made->second->annotation(manifest::kPrimaryNetworkLabel) == nullptr)
+        reporter_.add("udn-label-missing", *made->second, "/metadata/labels",
+                      ns + " has the primary network " + object.name + " and not the label " +
+                          std::string(manifest::kPrimaryNetworkLabel));
+    if (set_.control_planes.contains(ns)) return;
+    for (auto [cluster, end] = hosted_clusters_.equal_range(ns); cluster != end; ++cluster)
+      reporter_.add(
+          "udn-beside-hosted-cluster", object, "/metadata/namespace",
+          "the control plane of " + cluster->second->name + " is in " + control_plane_namespace(*cluster->second));
   }
 
   void check_primary(const PrimaryNetwork& network) {
@@ -457,7 +463,7 @@ class NetworkChecker {
   void check_default_network(const Object& object, const Value& value, const std::string& pointer,
                              const Value& annotations) {
     if (object.is_observed) return;
-    const nlohmann::json elements = nlohmann::json::parse(value.text, nullptr, false);
+    const nlohmann::json elements = json_in(value.text);
     bool is_good = elements.is_array() && elements.size() == 1 && elements[0].is_object();
     if (is_good) {
       const std::string ns = elements[0].value("namespace", nlohmann::json("")).is_string()
@@ -495,6 +501,8 @@ class NetworkChecker {
   std::vector<PrimaryNetwork> networks_;
   bool has_cluster_networks_;
   Reporter& reporter_;
+  std::set<std::string, std::less<>> networked_;  ///< namespaces that one of networks_ is for
+  std::multimap<std::string_view, const Object*> namespaces_, hosted_clusters_;  ///< by name; by namespace
 };
 
 void check(const Set& set, const Options&, Reporter& reporter) {

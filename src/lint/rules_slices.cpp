@@ -525,7 +525,7 @@ void check_slice(const Set& set, const Object& slice, Reporter& reporter) {
                                                                 "endpointslice-mirror-controller.k8s.ovn.org"};
   if (!slice.is_observed && std::ranges::find(kControllers, manager) != kControllers.end())
     reporter.add("slice-manager", slice, "/metadata/labels", manager + " makes its slices itself");
-  if (manager == "etcd-self-register.hypershift.openshift.io" && has_primary_network(set, slice.ns))
+  if (manager == "etcd-self-register.hypershift.openshift.io" && set.primary_namespaces.contains(slice.ns))
     reporter.add("slice-self-registered", slice, "/metadata/labels",
                  "the address of the default network goes into DNS");
   if (manager == "control-plane-operator.hypershift.openshift.io" && dns == nullptr)
@@ -564,7 +564,7 @@ void check_etcd(const Set& set, const Object& object, Reporter& reporter) {
       for (const Object* policy : set.of("admissionregistration.k8s.io", "MutatingAdmissionPolicy"))
         for (const Value& mutation : items(policy->find("/spec/mutations")))
           has_policy = has_policy || contains(scalar(text::find(mutation, "/applyConfiguration/expression")), name);
-      if (contains(urls, "$(POD_IP)") && !has_policy && has_primary_network(set, object.ns))
+      if (contains(urls, "$(POD_IP)") && !has_policy && set.primary_namespaces.contains(object.ns))
         reporter.add("etcd-listen-address", object, container.path + "/env",
                      std::string(name) + " is the address on the default network");
     }
@@ -625,11 +625,11 @@ void check_network_policy(const Set& set, const Object& policy, Reporter& report
     const bool is_everything = selector != nullptr && selector->members.empty();
     const bool is_from_outside = std::ranges::any_of(
         items(ingress[i].find("from")), [](const Value& peer) { return peer.find("namespaceSelector") != nullptr; });
-    if (is_everything && is_from_outside && ingress[i].find("ports") == nullptr && is_control_plane(set, policy.ns) &&
-        !policy.is_observed)
+    if (is_everything && is_from_outside && ingress[i].find("ports") == nullptr &&
+        set.control_planes.contains(policy.ns) && !policy.is_observed)
       reporter.add("policy-opens-all", policy, pointer, "every pod of " + policy.ns + " is open, on every port");
   }
-  if (!has_primary_network(set, policy.ns) || reaches_dns_by_address(set, policy.ns)) return;
+  if (!set.primary_namespaces.contains(policy.ns) || reaches_dns_by_address(set, policy.ns)) return;
   const std::vector<Value>& egress = items(policy.find("/spec/egress"));
   for (std::size_t i = 0; i < egress.size(); ++i)
     if (is_for_dns(egress[i]) && !items(egress[i].find("to")).empty())
@@ -716,7 +716,7 @@ void check(const Set& set, const Options&, Reporter& reporter) {
     if (object.is("", "Endpoints") && !object.is_observed)
       reporter.add("endpoints-object", object, "/kind", "Endpoints are deprecated");
     if (object.is("", "Service") && !object.is_observed && object.at("/spec/clusterIP") == "None" &&
-        has_primary_network(set, object.ns))
+        set.primary_namespaces.contains(object.ns))
       reporter.add("headless-service", object, "/spec/clusterIP", "DNS answers with addresses of the default network");
     if (object.is("admissionregistration.k8s.io", "MutatingAdmissionPolicy")) check_policy(set, object, reporter);
     if (object.is("networking.k8s.io", "NetworkPolicy")) check_network_policy(set, object, reporter);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <set>
+#include <string>
 
 #include "lint/lines.hpp"
 #include "lint/rules.hpp"
@@ -346,7 +349,13 @@ bool is_privileged(const Container& container) {
 
 class PodChecker {
  public:
-  PodChecker(const Set& set, Reporter& reporter) : set_(set), reporter_(reporter) {}
+  PodChecker(const Set& set, Reporter& reporter) : set_(set), reporter_(reporter) {
+    for (const Object* network : set_.of("config.openshift.io", "Network"))
+      has_ovn_ = has_ovn_ || network->at("/spec/networkType") == "OVNKubernetes";
+    for (const Object* pod : set_.of("", "Pod"))
+      for (const Container& container : containers_of(*pod))
+        if (container.runs("kube-apiserver") && !container.image.empty()) api_server_images_.insert(container.image);
+  }
 
   void run() {
     for (const Object& object : set_.objects) {
@@ -414,27 +423,20 @@ class PodChecker {
   }
 
   void check_kube_proxy(const Container& container) {
-    bool has_ovn = false;
-    for (const Object* network : set_.of("config.openshift.io", "Network"))
-      has_ovn = has_ovn || network->at("/spec/networkType") == "OVNKubernetes";
-    if (has_ovn)
+    if (has_ovn_)
       add("kube-proxy-beside-ovn", container, "", "kube-proxy runs beside OVN-Kubernetes");
     else
       add("kube-proxy-workaround", container, "",
           "kube-proxy hides that apiserver-url.env is missing or wrong, or the status of Infrastructure");
     if (!is_privileged(container)) add("kube-proxy-privileged", container, "/securityContext", "it is not privileged");
-    if (container.image.find("hyperkube") != std::string::npos || is_image_of_api_server(container.image))
+    if (container.image.find("hyperkube") != std::string::npos || api_server_images_.contains(container.image))
       add("kube-proxy-image", container, "/image", "this image has no kube-proxy");
-  }
-  bool is_image_of_api_server(const std::string& image) const {
-    for (const Object* pod : set_.of("", "Pod"))
-      for (const Container& container : containers_of(*pod))
-        if (container.runs("kube-apiserver") && container.image == image && !image.empty()) return true;
-    return false;
   }
 
   const Set& set_;
   Reporter& reporter_;
+  bool has_ovn_ = false;
+  std::set<std::string, std::less<>> api_server_images_;
 };
 
 void check(const Set& set, const Options&, Reporter& reporter) {

@@ -2,6 +2,7 @@
 #include "lint/udn.hpp"
 
 #include <algorithm>
+#include <hcpnet/manifest/udn.hpp>
 
 namespace hcpnet::lint {
 namespace {
@@ -46,12 +47,13 @@ std::vector<PrimaryNetwork> primary_networks(const Set& set) {
   return networks;
 }
 
-bool has_primary_network(const Set& set, std::string_view ns) {
+std::set<std::string, std::less<>> primary_namespaces(const Set& set) {
+  std::set<std::string, std::less<>> namespaces;
   for (const Object* object : set.of("", "Namespace"))
-    if (object->name == ns && object->label(kPrimaryNetworkLabel) != nullptr) return true;
-  return std::ranges::any_of(primary_networks(set), [&](const PrimaryNetwork& network) {
-    return std::ranges::find(network.namespaces, ns) != network.namespaces.end();
-  });
+    if (object->label(manifest::kPrimaryNetworkLabel) != nullptr) namespaces.insert(object->name);
+  for (const PrimaryNetwork& network : primary_networks(set))
+    namespaces.insert(network.namespaces.begin(), network.namespaces.end());
+  return namespaces;
 }
 
 std::string control_plane_namespace(const Object& hosted_cluster) {
@@ -60,11 +62,13 @@ std::string control_plane_namespace(const Object& hosted_cluster) {
   return hosted_cluster.ns + '-' + name;
 }
 
-bool is_control_plane(const Set& set, std::string_view ns) {
+std::set<std::string, std::less<>> control_planes(const Set& set) {
+  std::set<std::string, std::less<>> namespaces;
   for (const Object* object : set.of("", "Namespace"))
-    if (object->name == ns && object->label("hypershift.openshift.io/hosted-control-plane") != nullptr) return true;
-  return std::ranges::any_of(set.of("hypershift.openshift.io", "HostedCluster"),
-                             [&](const Object* cluster) { return control_plane_namespace(*cluster) == ns; });
+    if (object->label("hypershift.openshift.io/hosted-control-plane") != nullptr) namespaces.insert(object->name);
+  for (const Object* cluster : set.of("hypershift.openshift.io", "HostedCluster"))
+    namespaces.insert(control_plane_namespace(*cluster));
+  return namespaces;
 }
 
 }  // namespace hcpnet::lint

@@ -289,21 +289,29 @@ class UnitBuilder {
 
   void take_proxy(Workload& w) {
     take_address(w, *unit_.proxy);
-    std::set<std::uint16_t> all;
+    std::set<std::pair<std::uint16_t, bool>> all;  // and whether it is UDP
     for (const proxy::Listener& listener : config_.proxies.front().table->config().listeners)
-      all.insert(listener.address.port);
+      all.emplace(listener.address.port, listener.kind == proxy::ListenerKind::udp);
     std::vector<Port> inner;
-    for (const std::uint16_t port : all) {
-      const bool is_external = std::ranges::any_of(unit_.set.infras, [&](const spec::ValidInfra& infra) {
-        return std::ranges::count(infra.clusters, std::optional(port), &spec::ValidCluster::external_port) > 0;
-      });
-      const Port entry{port == 443 ? "https" : port == 6443 ? "kube-api" : "tcp-" + std::to_string(port), port};
-      w.ports.push_back(entry);
-      if (!is_external) inner.push_back(entry);
+    for (const auto& [port, is_udp] : all) {
+      w.ports.push_back(proxy_port(port, is_udp));
+      if (!is_external(port)) inner.push_back(w.ports.back());
     }
     out_.push_back(cluster_service(unit_, service("-proxy"), "proxy", w.component, inner));
     for (Json& object : external_services(unit_, w.component)) out_.push_back(std::move(object));
     for (Json& object : control_plane_policies(unit_, w.component)) out_.push_back(std::move(object));
+  }
+
+  static Port proxy_port(std::uint16_t port, bool is_udp) {
+    if (is_udp) return {"udp-" + std::to_string(port), port, "UDP"};
+    return {port == 443 ? "https" : port == 6443 ? "kube-api" : "tcp-" + std::to_string(port), port};
+  }
+
+  /// Whether a cluster publishes something there. It is for the outside, and not for the VLAN.
+  [[nodiscard]] bool is_external(std::uint16_t port) const {
+    return std::ranges::any_of(unit_.set.infras, [&](const spec::ValidInfra& infra) {
+      return std::ranges::count(infra.clusters, std::optional(port), &spec::ValidCluster::external_port) > 0;
+    });
   }
 
   [[nodiscard]] std::string service(const char* suffix) const {
@@ -342,13 +350,9 @@ class UnitBuilder {
     out_.push_back(deployment(unit_, w));
   }
 
-  /// What is published to the outside is not for the VLAN.
-  static std::vector<Port> vlan_ports(const Workload& w) {
+  [[nodiscard]] std::vector<Port> vlan_ports(const Workload& w) const {
     std::vector<Port> ports = w.ports;
-    std::erase_if(ports, [](const Port& p) {
-      return p.port >= spec::kFirstExternalPort && p.port < spec::kFirstExternalPort + spec::kExternalPorts &&
-             p.name.starts_with("tcp-");
-    });
+    std::erase_if(ports, [&](const Port& p) { return is_external(p.port); });
     return ports;
   }
 

@@ -89,7 +89,7 @@ class GuestBuilder {
       service["spec"]["externalIPs"] = Json::array({policy_->static_vip});
       service["spec"]["externalTrafficPolicy"] = "Cluster";
     } else {
-      service["metadata"]["annotations"]["metallb.io/address-pool"] = *ingress_.address_pool_name;
+      ask_for_pool(service, *ingress_.address_pool_name);
     }
     out_.push_back(std::move(service));
   }

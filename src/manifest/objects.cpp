@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <hcpnet/manifest/names.hpp>
 #include <hcpnet/spec/model.hpp>
+#include <iterator>
+#include <set>
 #include <utility>
 
 namespace hcpnet::manifest {
@@ -25,6 +27,11 @@ Json pod_ports(const std::vector<Port>& ports) {
 }
 
 }  // namespace
+
+void ask_for_pool(Json& service, const std::string& pool) {
+  for (const char* key : {"metallb.io/address-pool", "metallb.universe.tf/address-pool"})
+    service["metadata"]["annotations"][key] = pool;
+}
 
 Json service_spec(const char* type, Json selector, const std::vector<Port>& ports) {
   Json spec = {{"type", type},
@@ -158,8 +165,7 @@ std::vector<Json> external_services(const Unit& unit, std::string_view selected_
       Json json = make_object(unit, "v1", "Service", service_name(cluster.name, "-proxy-external"), "external");
       for (const auto& [key, value] : wanted.labels) json["metadata"]["labels"].emplace(key, value);
       for (const auto& [key, value] : wanted.annotations) json["metadata"]["annotations"][key] = value;
-      if (wanted.address_pool_name)
-        json["metadata"]["annotations"]["metallb.io/address-pool"] = *wanted.address_pool_name;
+      if (wanted.address_pool_name) ask_for_pool(json, *wanted.address_pool_name);
       json["spec"] = service_spec("LoadBalancer", selector_labels(unit, selected_component),
                                   {{"https", 443, "TCP", *cluster.external_port}});
       services.push_back(std::move(json));
@@ -194,31 +200,35 @@ Json vlan_policy(const Unit& unit, std::string name, std::string_view component,
 
 std::vector<Json> control_plane_policies(const Unit& unit, std::string_view component) {
   struct Target {
-    const char *suffix, *app;
+    const char *suffix, *app, *service;
     std::uint16_t port;
   };
-  static constexpr Target kTargets[] = {{"-oauth", "oauth-openshift", 6443},
-                                        {"-ignition", "ignition-server-proxy", 8443},
-                                        {"-konnectivity", "kube-apiserver", 8091}};
-  std::vector<std::string> namespaces;
-  for (const spec::ValidInfra& infra : unit.set.infras)
-    for (const spec::ValidCluster& cluster : infra.clusters) namespaces.push_back(cluster.control_plane_namespace);
+  static constexpr Target kTargets[] = {{"-oauth", "oauth-openshift", "oauth-openshift", 6443},
+                                        {"-ignition", "ignition-server-proxy", "ignition-server-proxy", 8443},
+                                        {"-konnectivity", "kube-apiserver", "konnectivity-server", 8091}};
+  std::set<std::pair<std::string, std::size_t>> wanted;  // namespace, index of kTargets
+  for (std::size_t i = 0; i < std::size(kTargets); ++i) {
+    for (const spec::ValidInfra& infra : unit.set.infras)
+      for (const spec::ValidCluster& cluster : infra.clusters) wanted.emplace(cluster.control_plane_namespace, i);
+    for (const spec::ValidProxyServer& server : unit.set.proxy_servers)
+      for (const spec::ValidProxyBackend& backend : server.backends)
+        if (backend.target_service == kTargets[i].service) wanted.emplace(backend.target_namespace, i);
+  }
   std::vector<Json> policies;
-  for (const std::string& ns : namespaces) {
+  for (const auto& [ns, i] : wanted) {
     if (ns == unit.owner.namespace_) continue;  // HyperShift's same-namespace policy covers it
-    for (const Target& target : kTargets) {
-      const std::string base = "hcpnet-" + unit.owner.namespace_ + '-' + unit.owner.name;
-      Json json =
-          make_foreign(unit, "networking.k8s.io/v1", "NetworkPolicy", cut_name(base, target.suffix), ns, component);
-      const Json proxy = {
-          {"namespaceSelector", {{"matchLabels", {{"kubernetes.io/metadata.name", unit.owner.namespace_}}}}},
-          {"podSelector", {{"matchLabels", selector_labels(unit, component)}}}};
-      json["spec"] = {
-          {"podSelector", {{"matchLabels", {{"app", target.app}}}}},
-          {"policyTypes", Json::array({"Ingress"})},
-          {"ingress", Json::array({{{"from", Json::array({proxy})}, {"ports", pod_ports({{"", target.port}})}}})}};
-      policies.push_back(std::move(json));
-    }
+    const Target& target = kTargets[i];
+    const std::string base = "hcpnet-" + unit.owner.namespace_ + '-' + unit.owner.name;
+    Json json =
+        make_foreign(unit, "networking.k8s.io/v1", "NetworkPolicy", cut_name(base, target.suffix), ns, component);
+    const Json proxy = {
+        {"namespaceSelector", {{"matchLabels", {{"kubernetes.io/metadata.name", unit.owner.namespace_}}}}},
+        {"podSelector", {{"matchLabels", selector_labels(unit, component)}}}};
+    json["spec"] = {
+        {"podSelector", {{"matchLabels", {{"app", target.app}}}}},
+        {"policyTypes", Json::array({"Ingress"})},
+        {"ingress", Json::array({{{"from", Json::array({proxy})}, {"ports", pod_ports({{"", target.port}})}}})}};
+    policies.push_back(std::move(json));
   }
   return policies;
 }

@@ -36,6 +36,9 @@ struct Port {
 /// `spec` of a Service, with what the API server fills in but for the addresses that it gives out.
 [[nodiscard]] Json service_spec(const char* type, Json selector, const std::vector<Port>& ports);
 
+/// Has MetalLB take the Service's address from a pool. Releases before 0.14.9 know the annotation's old name only.
+void ask_for_pool(Json& service, const std::string& pool);
+
 [[nodiscard]] Json config_map(const Unit& unit, std::string name, std::string_view component, Json data);
 [[nodiscard]] Json state_claim(const Unit& unit, std::string name, std::string_view component);
 [[nodiscard]] Json service_account(const Unit& unit, std::string name, std::string_view component);

@@ -174,7 +174,8 @@ void UdnBuilder::add_etcd_policy() {
 
 /// For whoever does what reconcile::make_plan() says of slices; nobody has it until a binding names him. It takes no
 /// `endpointslices/restricted`: OpenShift asks for that where a slice gets an address of the cluster's own pod or
-/// service network, and a primary network overlaps neither.
+/// service network, and a primary network overlaps neither. It takes `services/finalizers`, for which OpenShift asks
+/// because a slice keeps its Service until it is gone itself (blockOwnerDeletion).
 void UdnBuilder::add_slice_role() {
   const auto rule = [](const char* group, std::vector<std::string> resources, std::vector<std::string> verbs) {
     return Json{{"apiGroups", Json::array({group})}, {"resources", std::move(resources)}, {"verbs", std::move(verbs)}};
@@ -183,8 +184,8 @@ void UdnBuilder::add_slice_role() {
   Json json = make_object("rbac.authorization.k8s.io/v1", "Role", "hcpnet-endpointslices", udn_.namespaces.front());
   json["rules"] = Json::array(
       {rule("discovery.k8s.io", {"endpointslices"}, {"get", "list", "watch", "create", "update", "patch", "delete"}),
-       rule("", {"pods", "services"}, read), rule("kubevirt.io", {"virtualmachineinstances"}, read),
-       rule("cluster.x-k8s.io", {"machines"}, read)});
+       rule("", {"services/finalizers"}, {"update"}), rule("", {"pods", "services"}, read),
+       rule("kubevirt.io", {"virtualmachineinstances"}, read), rule("cluster.x-k8s.io", {"machines"}, read)});
   out_.push_back(std::move(json));
 }
 

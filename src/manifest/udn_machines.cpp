@@ -25,10 +25,10 @@ std::pair<std::string, Json> binding_member(spec::UdnBinding binding) {
   return {"binding", {{"name", "l2bridge"}}};
 }
 
-/// KubeVirt takes one of these (pkg/network/admitter/binding.go); null is none.
+/// Null is none.
 std::vector<std::string> bindings_of(const Json& interface) {
   std::vector<std::string> found;
-  for (const char* key : {"bridge", "masquerade", "sriov", "passtBinding", "binding", "macvtap", "passt", "slirp"})
+  for (const char* key : kInterfaceBindings)
     if (interface.contains(key) && !interface[key].is_null()) found.emplace_back(key);
   return found;
 }

@@ -99,10 +99,13 @@ bool read_constraints(const X509* certificate, CertificateInfo& info) {
   return is_plain;
 }
 
+/// Time counts nanoseconds and ends in 2262; "no well-defined expiration date" is in 9999 (RFC 5280 section 4.1.2.5).
 std::optional<Time> read_time(const ASN1_TIME* time) {
+  using std::chrono::seconds;
+  constexpr seconds kLatest = std::chrono::floor<seconds>(Time::max().time_since_epoch());
   std::tm parts{};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return std::nullopt;
-  return std::chrono::system_clock::from_time_t(timegm(&parts));
+  return Time(std::clamp(seconds(timegm(&parts)), seconds(0), kLatest));
 }
 
 std::string hexadecimal(const unsigned char* bytes, std::size_t size) {

@@ -86,6 +86,8 @@ class Replacements {
   }
 
   bool prepare(const fs::path& path, const OutputFile& file) {
+    std::error_code ignored;  // a folder can't be replaced, which would show when other files have changed already
+    if (fs::is_directory(fs::symlink_status(path, ignored))) return fail(path, EISDIR);
     std::string temporary = (path.parent_path() / ('.' + path.filename().string() + ".XXXXXX")).string();
     const Descriptor descriptor(::mkostemp(temporary.data(), O_CLOEXEC));
     if (descriptor.get() < 0) return fail(path, errno);

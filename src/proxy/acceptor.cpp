@@ -37,7 +37,7 @@ FileDescriptor make_placeholder() noexcept {
 Acceptor::Acceptor(std::shared_ptr<Worker> worker, Listener listener)
     : worker_(std::move(worker)),
       listener_(std::make_shared<const Listener>(std::move(listener))),
-      state_(worker_->shared->listener(listener_->address)),
+      state_(worker_->shared->listener(listener_->address, Protocol::tcp)),
       acceptor_(worker_->executor) {}
 
 void Acceptor::open(const Endpoint& address, PortSharing sharing) {
@@ -63,7 +63,6 @@ void Acceptor::adopt(FileDescriptor socket) {
   if (!ec) static_cast<void>(socket.release());
   if (!ec) acceptor_.native_non_blocking(true, ec);
   if (ec) throw boost::system::system_error(ec, "proxy: cannot take over " + listener_->address.to_string());
-  apply_settings();
   bound_ = from_asio(acceptor_.local_endpoint());
 }
 

@@ -19,7 +19,8 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
 
   /// Binds `address`. Throws boost::system::system_error that names it.
   void open(const Endpoint& address, PortSharing sharing);
-  /// Serves a socket that listens already, on the interface that it is bound to. Throws as open() does.
+  /// Will serve a socket that listens already. It stays as it is, because another process may serve it until then, up
+  /// to set_listener() and apply_settings(). Throws as open() does.
   void adopt(FileDescriptor socket);
   void accept();
   /// Those whose connection the kernel has completed: closing the socket would reset them.

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <hcpnet/log.hpp>
 #include <hcpnet/proxy/access_log.hpp>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -104,11 +103,14 @@ std::string render_json(const AccessRecord& record) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> fields_of(const AccessRecord& record) {
-  std::vector<std::pair<std::string, std::string>> fields;
+Logger::Fields fields_of(const AccessRecord& record) {
+  Logger::Fields fields;
   Values values = values_of(record);
   if (record.server_name) values[kServerName] = *record.server_name == "-" ? "\\x2d" : printable(*record.server_name);
-  for (std::size_t i = 0; i < kFields.size(); ++i) fields.emplace_back(kFields[i].name, values[i].value_or("-"));
+  for (std::size_t i = 0; i < kFields.size(); ++i) {
+    fields.emplace_back(kFields[i].name, values[i].value_or("-"));
+    fields.back().second.is_number = kFields[i].is_number;
+  }
   return fields;
 }
 

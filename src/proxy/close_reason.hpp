@@ -15,7 +15,7 @@ enum class CloseReason : std::uint8_t {
   client_lost,  ///< an error of the network on the client's side: keepalive, unreachable
   backend_lost,
   idle_timeout,
-  stopped,  ///< the engine ended before the connection did
+  stopped,  ///< the engine ended before the connection did, or the listener before its flow of datagrams
   inspect_timeout,
   hello_incomplete,  ///< the client went away first
   hello_malformed,

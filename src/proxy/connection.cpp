@@ -56,13 +56,28 @@ bool Connection::has_route_in(const RouteTable& table, const SourceClusters& clu
   if (!record_.backend) return true;
   const Listener* listener = table.find_listener(record_.listener->address, record_.protocol);
   if (listener != nullptr && !is_allowed(*listener, record_.client.address)) return false;
+  const Backend* backend = backend_in(table, clusters);
+  if (backend == nullptr) return false;
+  const std::size_t target = target_hash(*backend);
+  return target == record_.target || target == 0 || record_.target == 0;
+}
+
+bool Connection::has_lost_endpoint(const RouteTable& table, const SourceClusters& clusters) const {
+  if (record_.protocol != Protocol::udp || !record_.endpoint) return false;
+  const Backend* backend = backend_in(table, clusters);
+  if (backend == nullptr) return false;
+  if (backend->is_unserved) return true;
+  const std::vector<Endpoint>& known = backend->endpoints;  // none: only its name tells
+  return !known.empty() && std::ranges::find(known, record_.endpoint->address) == known.end();
+}
+
+const Backend* Connection::backend_in(const RouteTable& table, const SourceClusters& clusters) const {
   const Decision decision =
       table.find(record_.listener->address, greeting_before(*record_.rule),
                  record_.server_name ? std::string_view(*record_.server_name) : std::string_view(),
                  record_.client.address, clusters, record_.protocol);
-  if (decision.backend == nullptr || decision.backend->name != record_.backend->name) return false;
-  const std::size_t target = target_hash(*decision.backend);
-  return target == record_.target || target == 0 || record_.target == 0;
+  if (decision.backend == nullptr || decision.backend->name != record_.backend->name) return nullptr;
+  return decision.backend;
 }
 
 void Connection::finish(CloseReason reason) {

@@ -50,6 +50,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Asked anew, `table` would lead it to the backend that it has, with the target that this had, and its listener
   /// would let it in; or no backend has been chosen yet. A listener that is gone refuses nobody.
   [[nodiscard]] bool has_route_in(const RouteTable& table, const SourceClusters& clusters) const;
+  /// A flow of datagrams that `table` would not lead to the endpoint that it has, though to the same backend. Nobody at
+  /// the other end would close it, and it would lead nowhere for as long as its client sends.
+  [[nodiscard]] bool has_lost_endpoint(const RouteTable& table, const SourceClusters& clusters) const;
   /// When it ends because its route is gone.
   std::optional<Clock::SteadyTime> doomed_at;
 
@@ -68,6 +71,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ConnectionRecord record_;
 
  private:
+  /// The backend that `table` would lead it to, if it is called as the one that it has. Precondition: it has one.
+  [[nodiscard]] const Backend* backend_in(const RouteTable& table, const SourceClusters& clusters) const;
+
   std::shared_ptr<Connection> alive_;
 };
 

@@ -17,19 +17,24 @@ Logger logging_at(const asio::any_io_executor& home, const Logger& log) {
   return {forward, log.component()};
 }
 
-/// The embedder's resolver is asked on its own thread, and its answer is brought here.
-Resolve resolving_at(const asio::any_io_executor& home, const asio::any_io_executor& here, const Resolve& resolve) {
+/// The embedder's resolver is asked on its own thread, and its answer is brought here. A question may wait there, and
+/// an answer come, when the engine has ended on that thread, and this context with it.
+Resolve resolving_at(const asio::any_io_executor& home, const std::weak_ptr<asio::io_context>& here,
+                     const Resolve& resolve) {
   if (!resolve) return {};
   return [=](const std::string& host, std::uint16_t port, Resolved resolved) {
     asio::post(home, [=, resolved = std::move(resolved)] {
+      if (here.expired()) return;
       resolve(host, port, [=](Result<Resolution> answer) {
-        asio::post(here, [resolved, answer = std::move(answer)] { resolved(answer); });
+        const auto io = here.lock();
+        if (io) asio::post(*io, [resolved, answer = std::move(answer)] { resolved(answer); });
       });
     });
   };
 }
 
-EngineOptions adapted(EngineOptions options, const asio::any_io_executor& home, const asio::any_io_executor& here) {
+EngineOptions adapted(EngineOptions options, const asio::any_io_executor& home,
+                      const std::weak_ptr<asio::io_context>& here) {
   if (options.access_log) {
     options.access_log = [home, write = options.access_log](std::string line) {
       asio::post(home, [write, line = std::move(line)] { write(line); });
@@ -85,10 +90,9 @@ CrewMember::CrewMember(const asio::any_io_executor& home, const EngineOptions& o
     worker->may_splice = is_sigpipe_ignored();
     return;
   }
-  io_ = std::make_unique<asio::io_context>(1);
+  io_ = std::make_shared<asio::io_context>(1);
   work_.emplace(io_->get_executor());
-  const asio::any_io_executor here = io_->get_executor();
-  worker = std::make_shared<Worker>(here, adapted(options, home, here), tcp, std::move(shared));
+  worker = std::make_shared<Worker>(io_->get_executor(), adapted(options, home, io_), tcp, std::move(shared));
   worker->may_splice = true;
 }
 

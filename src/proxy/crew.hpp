@@ -21,7 +21,7 @@ namespace hcpnet::proxy {
 /// One worker with its listening sockets, on the engine's executor or on a thread of its own.
 class CrewMember {
   using WorkGuard = boost::asio::executor_work_guard<boost::asio::io_context::executor_type>;
-  std::unique_ptr<boost::asio::io_context> io_;  ///< null: on the engine's executor; outlives all that uses it
+  std::shared_ptr<boost::asio::io_context> io_;  ///< null: on the engine's executor; outlives all that uses it
   std::optional<WorkGuard> work_;
   std::thread thread_;
 

@@ -16,6 +16,7 @@
 #include "proxy/health_monitor.hpp"
 #include "proxy/merge_stats.hpp"
 #include "proxy/sockets.hpp"
+#include "runtime/open_failures.hpp"
 
 namespace hcpnet::proxy {
 
@@ -54,26 +55,30 @@ struct Engine::Impl {
     Prepared opened{std::move(next), {}, {}, {}};
     opened.acceptors.resize(crew.size());
     opened.udp_relays.resize(crew.size());
-    for (const Listener& listener : opened.table->config().listeners) {
-      const auto known = std::ranges::find_if(
-          bound, [&](const BoundListener& b) { return b.configured == listener.address && b.kind == listener.kind; });
-      if (known != bound.end()) {
-        check_interface(listener);
-        opened.bound.push_back(*known);
-        continue;
-      }
-      const Endpoint address = listener.kind == ListenerKind::udp ? open_all(opened.udp_relays, listener)
-                                                                  : open_all(opened.acceptors, listener);
-      opened.bound.push_back({listener.address, address, listener.kind});
-    }
+    runtime::OpenFailures failures;
+    for (const Listener& listener : opened.table->config().listeners)
+      failures.attempt([&] { opened.bound.push_back(open(listener, opened)); });
+    failures.throw_any();
     return opened;
+  }
+
+  [[nodiscard]] BoundListener open(const Listener& listener, Prepared& opened) const {
+    const auto known = std::ranges::find_if(
+        bound, [&](const BoundListener& b) { return b.configured == listener.address && b.kind == listener.kind; });
+    if (known != bound.end()) {
+      check_interface(listener);
+      return *known;
+    }
+    const Endpoint address = listener.kind == ListenerKind::udp ? open_all(opened.udp_relays, listener)
+                                                                : open_all(opened.acceptors, listener);
+    return {listener.address, address, listener.kind};
   }
 
   template <class Socket>
   Endpoint open_all(std::vector<std::vector<std::shared_ptr<Socket>>>& sockets, const Listener& listener) const {
     Endpoint address = address_of(listener);
     std::vector<FileDescriptor> given = take_inherited(listener, address);
-    for (const FileDescriptor& socket : given) bind_inherited(socket, listener);
+    for (const FileDescriptor& socket : given) check_move(interface_of(socket.get()), listener);
     if (given.empty()) given = copies_of_ours(listener);
     if (!given.empty()) return adopt_all(sockets, listener, std::move(given));
     PortSharing sharing = crew.size() == 1 ? PortSharing::none : PortSharing::first;
@@ -98,28 +103,28 @@ struct Engine::Impl {
     return copies;
   }
 
-  /// An open socket is bound to another interface when the table is in force, which must not fail then: a socket like
-  /// it is, now. Without CAP_NET_RAW only one that is bound to none may be.
+  /// Of a listener whose socket is open.
   void check_interface(const Listener& listener) const {
     if (!table) return;
     const auto before = std::ranges::find_if(table->config().listeners, [&](const Listener& known) {
       return known.address == listener.address && protocol_of(known.kind) == protocol_of(listener.kind);
     });
-    if (before == table->config().listeners.end() || before->interface == listener.interface) return;
+    if (before != table->config().listeners.end()) check_move(before->interface, listener);
+  }
+
+  /// An open socket is bound to another interface when the table is in force, which must not fail then: a socket like
+  /// it is, now. Without CAP_NET_RAW only one that is bound to none may be. Another process may serve it until then.
+  static void check_move(const std::string& from, const Listener& listener) {
+    if (from == listener.interface) return;
     const FileDescriptor probe(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     error_code ec;
     if (!probe.is_open()) ec = {errno, boost::system::system_category()};
-    if (!ec) ec = bind_to_interface(probe.get(), before->interface);
+    if (!ec) ec = bind_to_interface(probe.get(), from);
     if (!ec) ec = rebind_to_interface(probe.get(), listener.interface);
     if (ec)
       throw boost::system::system_error(
           ec, "proxy: cannot move " + listener.address.to_string() + " to " +
                   (listener.interface.empty() ? "every interface" : "interface " + listener.interface));
-  }
-
-  static void bind_inherited(const FileDescriptor& socket, const Listener& listener) {
-    if (const error_code ec = rebind_to_interface(socket.get(), listener.interface))
-      throw boost::system::system_error(ec, "proxy: cannot take over " + listener.address.to_string());
   }
 
   [[nodiscard]] std::vector<FileDescriptor> take_inherited(const Listener& listener, const Endpoint& address) const {
@@ -181,10 +186,10 @@ struct Engine::Impl {
     const auto report = [&](const char* buffer, const std::optional<std::size_t>& asked, std::size_t granted) {
       if (asked && granted < *asked)
         options.log.warning("the kernel allows less than is configured for a socket buffer",
-                            {{"buffer", buffer}, {"bytes", std::to_string(granted)}});
+                            {{"buffer", buffer}, {"bytes", granted}});
       if (!asked && granted == 0)
         options.log.info("the kernel does not allow the usual bound of a socket buffer, so there is none",
-                         {{"buffer", buffer}, {"bytes", std::to_string(kDefaultSocketBufferBytes)}});
+                         {{"buffer", buffer}, {"bytes", kDefaultSocketBufferBytes}});
     };
     report("receive", options.buffers.receive_bytes, tcp.receive_buffer_bytes);
     report("send", options.buffers.send_bytes, tcp.send_buffer_bytes);

@@ -48,12 +48,17 @@ std::optional<std::string> host_of(std::string_view authority) {
   return std::string(host);
 }
 
+// RFC 3986 section 3.1
+bool is_scheme(std::string_view text) noexcept {
+  return !text.empty() && is_letter(text.front()) && std::ranges::all_of(text, [](char c) {
+    return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.';
+  });
+}
+
 /// The authority of "http://authority/..." (absolute form); nullopt for the other forms.
 std::optional<std::string_view> authority_of(std::string_view target) noexcept {
   const std::size_t scheme = target.find("://");
-  if (scheme == std::string_view::npos || scheme == 0 ||
-      !std::ranges::all_of(target.substr(0, scheme), [](char c) { return is_letter(c) || is_digit(c) || c == '+'; }))
-    return std::nullopt;
+  if (scheme == std::string_view::npos || !is_scheme(target.substr(0, scheme))) return std::nullopt;
   target.remove_prefix(scheme + 3);
   return target.substr(0, target.find_first_of("/?#"));
 }
@@ -107,9 +112,13 @@ error_code HttpHostReader::read_request_line(std::string_view line) {
   const std::string_view method = line.substr(0, first), target = line.substr(first + 1, last - first - 1);
   if (target.empty() || target.find_first_of(" \t") != std::string_view::npos) return Errc::malformed;
   const auto authority = method == "CONNECT" ? std::optional(target) : authority_of(target);
+  // RFC 9112 section 3.2: a target that names no host is a path, or "*".
+  if (!authority && !target.starts_with('/') && target != "*") return Errc::malformed;
   if (authority) {
     target_host_ = host_of(*authority);
-    if (!target_host_ || authority->find('@') != std::string_view::npos) return Errc::malformed;
+    // RFC 9110 section 4.2.1: nor is it an authority without a host.
+    if (!target_host_ || target_host_->empty() || authority->find('@') != std::string_view::npos)
+      return Errc::malformed;
   }
   has_request_line_ = true;
   return kGood;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <exception>
 #include <set>
 
 #include "proxy/sockets.hpp"
@@ -88,12 +89,18 @@ void NameCache::serve(Entry& entry, const error_code& failure) {
   // A callback may come back to this cache: work on copies.
   const std::vector<Resolved> waiting = std::exchange(entry.waiting, {});
   const std::vector<Endpoint> endpoints = entry.endpoints;
+  std::exception_ptr thrown;  // by a user's function: the others don't pay for it
   for (const Resolved& resolved : waiting) {
-    if (endpoints.empty())
-      resolved(failure);
-    else
-      resolved(Resolution(endpoints));
+    try {
+      if (endpoints.empty())
+        resolved(failure);
+      else
+        resolved(Resolution(endpoints));
+    } catch (...) {
+      thrown = std::current_exception();
+    }
   }
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 void NameCache::cancel() noexcept {

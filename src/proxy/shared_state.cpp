@@ -37,9 +37,9 @@ void SharedState::retain(const RouteConfig& config) {
   std::erase_if(backends_, [&](const auto& item) { return item.second->active == 0 && !used.contains(item.first); });
 }
 
-std::shared_ptr<ListenerState> SharedState::listener(const Endpoint& address) {
+std::shared_ptr<ListenerState> SharedState::listener(const Endpoint& address, Protocol protocol) {
   const std::lock_guard lock(mutex_);
-  auto& state = listeners_[address];
+  auto& state = listeners_[{address, protocol}];
   if (!state) state = std::make_shared<ListenerState>(address);
   return state;
 }
@@ -48,9 +48,14 @@ void SharedState::add_to(EngineStats& stats, Clock::SteadyTime now) const {
   const std::lock_guard lock(mutex_);
   stats.active += active;
   for (const auto& [name, state] : backends_) stats.backends.emplace(name, state->stats(now));
-  for (const auto& [address, state] : listeners_)
-    stats.listeners.emplace(address, EngineStats::PerListener{state->total, state->active, state->limit_refused,
-                                                              state->no_route, state->inspect_timeouts});
+  for (const auto& [key, state] : listeners_) {
+    EngineStats::PerListener& counts = stats.listeners[key.first];
+    counts.total += state->total;
+    counts.active += state->active;
+    counts.limit_refused += state->limit_refused;
+    counts.no_route += state->no_route;
+    counts.inspect_timeouts += state->inspect_timeouts;
+  }
 }
 
 }  // namespace hcpnet::proxy

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "proxy/backend_state.hpp"
 
@@ -48,14 +49,15 @@ class SharedState {
   [[nodiscard]] std::shared_ptr<BackendState> backend(const std::string& name);
   /// Forgets backends that neither `config` nor a connection uses: counters would pile up from reload to reload.
   void retain(const RouteConfig& config);
-  [[nodiscard]] std::shared_ptr<ListenerState> listener(const Endpoint& address);
+  /// TCP and UDP of one address are two listeners.
+  [[nodiscard]] std::shared_ptr<ListenerState> listener(const Endpoint& address, Protocol protocol);
   /// Adds what is kept here.
   void add_to(EngineStats& stats, Clock::SteadyTime now) const;
 
  private:
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<BackendState>> backends_;
-  std::map<Endpoint, std::shared_ptr<ListenerState>> listeners_;
+  std::map<std::pair<Endpoint, Protocol>, std::shared_ptr<ListenerState>> listeners_;
 };
 
 }  // namespace hcpnet::proxy

@@ -114,11 +114,15 @@ error_code bind_to_interface(int socket, const std::string& interface) noexcept 
   return {errno, boost::system::system_category()};
 }
 
-error_code rebind_to_interface(int socket, const std::string& interface) noexcept {
+std::string interface_of(int socket) noexcept {
   std::array<char, IF_NAMESIZE> bound{};
   auto size = static_cast<socklen_t>(bound.size());
-  if (::getsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, bound.data(), &size) != 0) size = 0;
-  if (interface == bound.data()) return {};
+  static_cast<void>(::getsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, bound.data(), &size));
+  return bound.data();
+}
+
+error_code rebind_to_interface(int socket, const std::string& interface) noexcept {
+  if (interface == interface_of(socket)) return {};
   if (!interface.empty()) return bind_to_interface(socket, interface);
   if (::setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, "", 0) == 0) return {};
   return {errno, boost::system::system_category()};

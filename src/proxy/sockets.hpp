@@ -47,6 +47,9 @@ enum class PortSharing : std::uint8_t {
 /// The same for a socket that may be bound to another one already, or to none.
 [[nodiscard]] error_code rebind_to_interface(int socket, const std::string& interface) noexcept;
 
+/// The one that a socket is bound to; empty: none.
+[[nodiscard]] std::string interface_of(int socket) noexcept;
+
 /// Some interface of this host has the address.
 [[nodiscard]] bool is_local_address(const IpAddress& address);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/udp_relay.hpp"
 
+#include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "proxy/access.hpp"
@@ -30,7 +32,7 @@ Endpoint from_udp(const udp::endpoint& endpoint) {
 UdpRelay::UdpRelay(std::shared_ptr<Worker> worker, Listener listener)
     : worker_(std::move(worker)),
       listener_(std::move(listener)),
-      state_(worker_->shared->listener(listener_.address)),
+      state_(worker_->shared->listener(listener_.address, Protocol::udp)),
       socket_(worker_->executor),
       buffer_(kLargestDatagram) {}
 
@@ -73,7 +75,12 @@ void UdpRelay::on_readable() {
     error_code ec;
     const std::size_t count = socket_.receive_from(asio::buffer(buffer_), client, 0, ec);
     if (ec) break;  // would_block, or an error of an earlier datagram that nobody can be told about
-    on_datagram(client, std::span(buffer_).first(count));
+    try {
+      on_datagram(client, std::span(buffer_).first(count));
+    } catch (...) {  // of the embedder's functions: later datagrams must not pay for it
+      if (socket_.is_open()) receive();
+      throw;
+    }
   }
   receive();
 }
@@ -135,6 +142,14 @@ void UdpRelay::set_listener(const Listener& listener) {
 
 void UdpRelay::close() {
   if (socket_.is_open()) close_shared(socket_);
+  if (flows_.empty()) return;
+  // Nothing reaches their clients any more. Later, as whoever closes this may not be ready for what an access log does.
+  asio::post(worker_->executor, [flows = std::exchange(flows_, {})] {
+    std::vector<std::shared_ptr<Connection>> alive;
+    for (const auto& [client, weak] : flows)
+      if (auto flow = weak.lock()) alive.push_back(std::move(flow));
+    Worker::close_each(alive, CloseReason::stopped);
+  });
 }
 
 UdpFlow::UdpFlow(std::shared_ptr<Worker> worker, ConnectionRecord record, std::weak_ptr<UdpRelay> relay,
@@ -147,6 +162,7 @@ UdpFlow::UdpFlow(std::shared_ptr<Worker> worker, ConnectionRecord record, std::w
       socket_(worker_->executor) {}
 
 void UdpFlow::start() {
+  keep_alive();
   last_activity_ = worker().timers.now();
   arm_idle_timer();
   if (backend_->is_unserved) return fail_backend(CloseReason::no_endpoint);
@@ -159,6 +175,8 @@ void UdpFlow::start() {
 }
 
 void UdpFlow::connect(std::span<const Endpoint> endpoints) {
+  const auto relay = relay_.lock();
+  if (!relay) return close(CloseReason::stopped);
   const auto candidates = record_.backend->choose(*backend_, endpoints, 1, worker().timers.now(),
                                                   record_.backend->total, worker().random());
   table_.reset();
@@ -174,6 +192,9 @@ void UdpFlow::connect(std::span<const Endpoint> endpoints) {
   socket_.open(to.protocol(), ec);
   if (!ec && socket_.native_handle() >= worker().first_reserved_descriptor) ec = asio::error::no_descriptors;
   if (!ec) socket_.non_blocking(true, ec);
+  const std::vector<IpAddress>& dial_from = relay->listener().dial_from;
+  const auto own = std::ranges::find(dial_from, record_.endpoint->address.address.is_v4(), &IpAddress::is_v4);
+  if (!ec && own != dial_from.end()) socket_.bind(to_udp({*own, 0}), ec);
   if (!ec) socket_.connect(to, ec);
   if (ec) return fail(CloseReason::connect_failed);
   is_connected_ = true;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <climits>
+#include <exception>
 
 #include "proxy/connection.hpp"
 #include "proxy/dns_resolve.hpp"
@@ -64,12 +65,17 @@ const std::shared_ptr<BackendState>& Worker::backend(const std::string& name) {
 /// A reload may take a route away and the next bring it back: only what stays away ends. What becomes known of clients
 /// between two reloads dooms nobody: a lease that ends is no route that was removed.
 void Worker::doom_removed_routes() {
+  std::vector<std::shared_ptr<Connection>> astray;
   for (Connection* connection : connections_) {
+    if (connection->has_lost_endpoint(*table_, *source_clusters)) astray.push_back(connection->shared_from_this());
     if (connection->has_route_in(*table_, *source_clusters))
       connection->doomed_at.reset();
     else if (!connection->doomed_at)
       connection->doomed_at = timers.now() + options.removed_route_timeout;
   }
+  // Later, as whoever sets a table may not be ready for what an access log does. A client's next datagram begins anew.
+  if (!astray.empty())
+    asio::post(executor, [astray = std::move(astray)] { close_each(astray, CloseReason::finished); });
   close_doomed();
 }
 
@@ -92,7 +98,19 @@ void Worker::close_doomed() {
       if (const auto self = weak.lock()) self->close_doomed();
     });
   }
-  for (const auto& connection : due) connection->close(CloseReason::route_removed);
+  close_each(due, CloseReason::route_removed);
+}
+
+void Worker::close_each(const std::vector<std::shared_ptr<Connection>>& all, CloseReason reason) {
+  std::exception_ptr thrown;
+  for (const auto& connection : all) {
+    try {
+      connection->close(reason);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 bool Worker::is_own_address(const Endpoint& endpoint) const {
@@ -151,7 +169,7 @@ void Worker::close_all(CloseReason reason) {
   std::vector<std::shared_ptr<Connection>> all;
   all.reserve(connections_.size());
   for (Connection* connection : connections_) all.push_back(connection->shared_from_this());
-  for (const auto& connection : all) connection->close(reason);
+  close_each(all, reason);
 }
 
 void Worker::warn_rarely(std::string_view message, Logger::Fields fields) {

@@ -78,6 +78,8 @@ class Worker : public std::enable_shared_from_this<Worker> {
   /// several calls counts.
   void drain(std::function<void()> done, std::chrono::milliseconds patience);
   void close_all(CloseReason reason);
+  /// Throws what the embedder's functions throw, once all are closed.
+  static void close_each(const std::vector<std::shared_ptr<Connection>>& all, CloseReason reason);
   /// At most one warning a second: what makes it necessary may happen thousands of times.
   void warn_rarely(std::string_view message, Logger::Fields fields);
 

@@ -50,11 +50,14 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
 std::vector<std::shared_ptr<Server::Impl::Link>> Server::Impl::open(std::vector<Network> networks) {
   std::vector<std::shared_ptr<Link>> out;
   for (Network& network : networks) {
-    dhcp::Interface interface = dhcp::find_interface(network.interface_address);
-    if (interface.is_loopback) continue;
-    auto socket = std::make_unique<Socket>(executor, std::move(interface));
+    auto interface = dhcp::look_for_interface(network.interface_address);
+    if (interface && interface->is_loopback) continue;
+    const bool is_lost = !interface;
+    auto socket =
+        is_lost ? std::make_unique<Socket>(executor) : std::make_unique<Socket>(executor, *std::move(interface));
     Schedule schedule(timers.now(), [this] { return std::uniform_real_distribution<>(0, 1)(engine); });
-    out.push_back(std::make_shared<Link>(Link{std::move(network), std::move(socket), std::move(schedule), {}, false}));
+    out.push_back(
+        std::make_shared<Link>(Link{std::move(network), std::move(socket), std::move(schedule), {}, is_lost}));
   }
   return out;
 }
@@ -63,6 +66,10 @@ void Server::Impl::begin(std::vector<std::shared_ptr<Link>> next) {
   end();
   links = std::move(next);
   for (const auto& link : links) {
+    if (link->is_lost) {  // refresh() finds it when it comes
+      arm(link);
+      continue;
+    }
     options.log.info("router advertisements sent", {{"subnet", link->network.name},
                                                     {"interface", link->socket->interface().name},
                                                     {"prefix", link->network.advertisement.prefix.to_string()}});

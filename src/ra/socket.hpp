@@ -14,6 +14,8 @@ namespace hcpnet::ra {
 /// The ICMPv6 socket of one interface: hears router solicitations, speaks to all hosts of the link.
 class Socket {
  public:
+  /// A closed one, for an interface that is not there.
+  explicit Socket(const boost::asio::any_io_executor& executor) : raw_(executor) {}
   /// Throws boost::system::system_error that names the interface.
   Socket(const boost::asio::any_io_executor& executor, dhcp::Interface interface);
 

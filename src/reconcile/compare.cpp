@@ -112,6 +112,14 @@ class Comparison {
   bool is_whole_;
 };
 
+/// An interface of a machine that gets a binding loses the one that it had.
+void drop_other_bindings(const Json& desired, Json& observed) {
+  const auto is_wanted = [&](const char* binding) { return desired.contains(binding); };
+  if (std::ranges::none_of(manifest::kInterfaceBindings, is_wanted)) return;
+  for (const char* binding : manifest::kInterfaceBindings)
+    if (!is_wanted(binding)) observed.erase(binding);
+}
+
 /// Changes `observed` where a Comparison finds it different, and nowhere else.
 void put_over(const Json& desired, Json& observed, const std::string& pointer, bool is_whole) {
   if (desired.is_object() && observed.is_object()) {
@@ -128,10 +136,12 @@ void put_over(const Json& desired, Json& observed, const std::string& pointer, b
   if (const char* key = are_lists ? common_key(desired, observed, pointer, is_whole) : nullptr) {
     for (const Json& item : desired) {
       const auto same = std::ranges::find_if(observed, [&](const Json& o) { return o[key] == item[key]; });
-      if (same == observed.end())
+      if (same == observed.end()) {
         observed.push_back(item);
-      else
-        put_over(item, *same, text::child(pointer, static_cast<std::size_t>(same - observed.begin())), is_whole);
+        continue;
+      }
+      if (pointer.ends_with("/devices/interfaces")) drop_other_bindings(item, *same);
+      put_over(item, *same, text::child(pointer, static_cast<std::size_t>(same - observed.begin())), is_whole);
     }
     return;
   }
@@ -168,9 +178,17 @@ const ImmutableField* immutable(const Json& desired, const Json& observed, const
   return nullptr;
 }
 
-/// Of the label that makes a namespace's network primary only the presence counts, so that its value stays.
+/// Of the label that makes a namespace's network primary only the presence counts, so that its value stays. A claim may
+/// have been grown, and the API server lets none shrink.
 Json as_it_counts(Json desired, const Json& observed) {
-  if (string_at(desired, "/kind") != "Namespace") return desired;
+  const std::string kind = string_at(desired, "/kind");
+  if (kind == "PersistentVolumeClaim") {
+    static constexpr const char* kSize = "/spec/resources/requests/storage";
+    const Json& size = json_at(observed, kSize);
+    if (size.is_string() && json_at(desired, kSize).is_string())
+      desired["spec"]["resources"]["requests"]["storage"] = size;
+  }
+  if (kind != "Namespace") return desired;
   const std::string label(manifest::kPrimaryNetworkLabel);
   const Json& there = json_at(json_at(observed, "/metadata"), "/labels");
   if (!there.is_object() || !there.contains(label)) return desired;

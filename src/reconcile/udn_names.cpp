@@ -140,9 +140,14 @@ void plan_guest_names(const spec::ValidPrimaryUdn& udn, const spec::ValidSet& se
   NamePlanner planner(udn.metadata.key(), guest, options, plan);
   const auto names = planner.published(udn.hosted_cluster, set, observed);
   if (!names) return;
+  const manifest::PublishedName* oauth = find_name(*names, "OAuthServer");
+  // A node port is reached from every network, and the bridge doesn't have that port.
+  const bool needs_bridge = is_by_route(oauth) && oauth->needs_record;
   planner.add(guest_namespace());
-  planner.add(bridge_service());
-  for (const Json& slice : bridge_slices(udn, management, guest)) planner.add(slice);
+  if (needs_bridge) {
+    planner.add(bridge_service());
+    for (const Json& slice : bridge_slices(udn, management, guest)) planner.add(slice);
+  }
 
   manifest::ZoneServer server;
   server.owner = udn.metadata.name;
@@ -162,8 +167,7 @@ void plan_guest_names(const spec::ValidPrimaryUdn& udn, const spec::ValidSet& se
   for (const manifest::PublishedName& name : names->names)
     if (name.service == "Ingress" && name.host.starts_with("*.") && !server.names.contains(name.host))
       answer(name.host, "openshift-ingress", "router-internal-default");
-  const manifest::PublishedName* oauth = find_name(*names, "OAuthServer");
-  if (oauth != nullptr && oauth->needs_record) answer(oauth->host, kGuestNamespace, kBridge);
+  if (needs_bridge) answer(oauth->host, kGuestNamespace, kBridge);
   if (!server.names.empty()) planner.add_zone_server(server);
 }
 

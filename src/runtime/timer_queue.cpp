@@ -37,7 +37,13 @@ void TimerQueue::run_due() {
   while (!pending_.empty() && pending_.begin()->first.first <= now()) {
     const auto callback = std::move(pending_.begin()->second);
     pending_.erase(pending_.begin());
-    callback();  // may add, cancel, or destroy this queue
+    // It may add, cancel, or destroy this queue; where a user's function throws, the other deadlines don't pay for it.
+    try {
+      callback();
+    } catch (...) {
+      if (const auto self = weak.lock(); self && *self) arm();
+      throw;
+    }
     if (const auto self = weak.lock(); !self || !*self) return;
   }
   arm();

@@ -28,6 +28,7 @@ class BootstrapRules {
     check_host_prefix();
     check_addresses();
     check_names_and_macs();
+    check_disks();
     check_roles();
     check_authorities();
   }
@@ -121,6 +122,8 @@ class BootstrapRules {
         const auto [first, is_new] = names.emplace(cluster_.nodes[i].name, i);
         if (!is_new)
           subject_.error(code::duplicate_name, pointer, "node " + std::to_string(first->second) + " has this name");
+        else if (cluster_.nodes[i].name == "api" || cluster_.nodes[i].name == "api-int")
+          subject_.error(code::duplicate_name, pointer, "in the zone of the nodes this is the name of the API");
       }
       const std::string pointer = at_node(i, "macAddress");
       const auto mac =
@@ -130,6 +133,17 @@ class BootstrapRules {
       if (!is_new)
         subject_.error(code::duplicate_name, pointer,
                        "node " + std::to_string(first->second) + " has this MAC address");
+    }
+  }
+
+  /// It stands in scripts, and in what is typed at a console, without quotes.
+  void check_disks() {
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._:+=-";
+    for (std::size_t i = 0; i < cluster_.nodes.size(); ++i) {
+      const std::string& disk = cluster_.nodes[i].disk;
+      const std::string pointer = at_node(i, "disk");
+      if (subject_.is_good(pointer) && (disk.find_first_not_of(kPlain) != std::string::npos || disk.starts_with('-')))
+        subject_.error(code::bad_name, pointer, "a device such as /dev/vda, of letters, digits and /._:+=- only");
     }
   }
 
@@ -145,6 +159,11 @@ class BootstrapRules {
         subject_.error(code::bad_nodes, pointer, "one node bootstraps; there is one already");
     }
     if (bootstrap == 0) subject_.error(code::bad_nodes, kNodes, "a node with the role Bootstrap is needed");
+    for (std::size_t i = 0; bootstrap > 0 && i < cluster_.nodes.size(); ++i)
+      if (const std::string pointer = at_node(i, "name"); cluster_.nodes[i].name == "bootstrap" &&
+                                                          cluster_.nodes[i].role != NodeRole::bootstrap &&
+                                                          subject_.is_good(pointer))
+        subject_.error(code::duplicate_name, pointer, "certificates of the bootstrap node have this name");
     if (control_plane == 0) subject_.error(code::bad_nodes, kNodes, "a node with the role ControlPlane is needed");
     if (control_plane > 0 && control_plane % 2 == 0)
       subject_.warning(code::even_control_plane, kNodes,

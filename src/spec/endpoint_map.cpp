@@ -110,6 +110,10 @@ class EndpointMapReader {
 
 }  // namespace
 
+bool is_endpoint_key(std::string_view key) {
+  return !key_problem(key);
+}
+
 Result<EndpointMap, Diagnostics> check_endpoints(EndpointMap endpoints) {
   Diagnostics problems;
   const auto report = [&](std::string path, std::string message, std::string found) {

@@ -11,6 +11,7 @@
 #include "spec/field_reader.hpp"
 #include "spec/hosted_cluster_status.hpp"
 #include "spec/names.hpp"
+#include "spec/observed_objects.hpp"
 #include "spec/read_source.hpp"
 
 namespace hcpnet::spec {
@@ -86,6 +87,9 @@ class ObjectLoader {
     if (object->type != ValueType::map)
       return report_lost(code::wrong_type, path, object->position,
                          std::string(text::to_string(object->type)) + " stands where an object is needed");
+    if (is_endpoint_map(*object))
+      return report(code::unknown_kind, path, object->position,
+                    "this is an endpoint map and no object: it is given with --endpoints");
     const Value* version = identity(*object, path, "apiVersion");
     const Value* kind = identity(*object, path, "kind");
     if (kind == nullptr) return;
@@ -103,6 +107,12 @@ class ObjectLoader {
   }
 
  private:
+  /// What stands in a folder beside specs and belongs to another option.
+  static bool is_endpoint_map(const Value& object) {
+    return object.find("apiVersion") == nullptr && object.find("kind") == nullptr && !object.members.empty() &&
+           is_endpoint_key(object.members.front().key);
+  }
+
   const Value* identity(const Value& object, const std::string& path, std::string_view name) {
     const Value* value = object.find(name);
     const std::string field = text::child(path, name);
@@ -149,7 +159,10 @@ class ObjectLoader {
     // A Secret is nothing that others refer to; a kind that was mistyped may be, and a List inside a List may hold it.
     const bool is_of_targets = version != nullptr && version->text == kOooiApiVersion;
     if (is_of_targets || !meant.empty() || kind.text == "List") lose();
-    report(code::unknown_kind, path + "/kind", kind.position, "this is none of the kinds that are known here",
+    const bool is_observed = version != nullptr && is_observed_kind(version->text, kind.text);
+    report(code::unknown_kind, path + "/kind", kind.position,
+           is_observed ? "this is an object as a cluster has it, and no spec: it is given with --observed"
+                       : "this is none of the kinds that are known here",
            excerpt(kind.text), std::string(meant));
   }
 

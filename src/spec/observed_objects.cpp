@@ -31,6 +31,17 @@ constexpr std::array kKinds{
     ObservedKind{"route.openshift.io", "Route", &ObservedObjects::routes},
     ObservedKind{"config.openshift.io", "Ingress", &ObservedObjects::ingresses}};
 
+std::string_view group_of(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+}
+
+const ObservedKind* find_kind(std::string_view api_version, std::string_view kind) {
+  const auto known = std::ranges::find_if(
+      kKinds, [&](const ObservedKind& k) { return k.kind == kind && k.group == group_of(api_version); });
+  return known == kKinds.end() ? nullptr : &*known;
+}
+
 ObjectMeta metadata_of(const Value& object) {
   ObjectMeta metadata;
   const Value* map = object.find("metadata");
@@ -62,12 +73,8 @@ class Collector {
     }
     const std::string kind = string_of(value, "kind");
     if (may_be_list && kind.ends_with("List")) return add_items(root, value, path);
-    const std::string version = string_of(value, "apiVersion");
-    const std::size_t slash = version.find('/');
-    const std::string group = slash == std::string::npos ? "" : version.substr(0, slash);
-    const auto known =
-        std::ranges::find_if(kKinds, [&](const ObservedKind& k) { return k.kind == kind && k.group == group; });
-    if (known == kKinds.end()) return;
+    const ObservedKind* known = find_kind(string_of(value, "apiVersion"), kind);
+    if (known == nullptr) return;
     ObservedObject object{metadata_of(value), file_, path, &value, root};
     if (!object.metadata.name.empty()) (objects_.*known->list).push_back(std::move(object));
   }
@@ -86,6 +93,10 @@ class Collector {
 };
 
 }  // namespace
+
+bool is_observed_kind(std::string_view api_version, std::string_view kind) {
+  return find_kind(api_version, kind) != nullptr;
+}
 
 std::string text_of(const Value* value) {
   // A timestamp without quotes is no string to YAML 1.1; here only what it says matters.

@@ -6,6 +6,7 @@
 #include <hcpnet/text/value.hpp>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hcpnet::spec {
@@ -35,9 +36,15 @@ struct ObservedObjects {
       routes, ingresses, virtual_machines;
 };
 
+/// True of what collect_objects() takes, by its apiVersion and kind.
+[[nodiscard]] bool is_observed_kind(std::string_view api_version, std::string_view kind);
+
 /// Reads the files and sorts each kind by has_precedence(). What cannot be read is added to `errors`.
 [[nodiscard]] ObservedObjects collect_objects(const std::vector<SourceText>& sources, const LoadLimits& limits,
                                               Diagnostics& errors);
+
+/// True of "namespace/service:port", as the keys of an endpoint map are.
+[[nodiscard]] bool is_endpoint_key(std::string_view key);
 
 /// Endpoint maps: adds to `observed`, replacing what is there from slices.
 void read_endpoint_maps(const std::vector<SourceText>& sources, const LoadLimits& limits, Observed& observed,

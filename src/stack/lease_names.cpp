@@ -196,26 +196,33 @@ std::vector<dns::RRset> LeaseNames::addresses() const {
   return rrsets;
 }
 
-/// Addresses that the configuration names keep those names alone.
-std::vector<dns::RRset> LeaseNames::pointers(const dns::Name& network, const Fixed& fixed) const {
+std::vector<dns::RRset> LeaseNames::pointers() const {
   std::vector<dns::RRset> rrsets;
-  for (const auto& [address, label] : labels_) {
-    const dns::Name owner = reverse_name(address);
-    if (!owner.is_below_or_equal(network) || fixed.owners.contains(owner)) continue;
-    rrsets.push_back({owner, dns::Type::ptr, zone_.ttl, {std::string(as_text(name_of(label, zone_.domain).wire()))}});
-  }
+  for (const auto& [address, label] : labels_)
+    rrsets.push_back({reverse_name(address),
+                      dns::Type::ptr,
+                      zone_.ttl,
+                      {std::string(as_text(name_of(label, zone_.domain).wire()))}});
   return rrsets;
 }
 
 void LeaseNames::publish(dns::Config& config) const {
   const auto view = std::ranges::find(config.views, zone_.view, &dns::View::name);
   if (view == config.views.end()) return;
+  // Made once: a network may take 128 zones, and each looks at all of them.
+  const std::vector<dns::RRset> reverse = zone_.reverse.empty() ? std::vector<dns::RRset>() : pointers();
   for (auto& served : view->zones) {
     const auto fixed = fixed_.find(served->apex());
     if (fixed == fixed_.end()) continue;
-    std::vector<dns::RRset> rrsets =
-        served->apex() == zone_.domain ? addresses() : pointers(served->apex(), fixed->second);
-    rrsets.insert(rrsets.end(), fixed->second.rrsets.begin(), fixed->second.rrsets.end());
+    const dns::Name& apex = fixed->first;
+    const Fixed& own = fixed->second;
+    const bool is_domain = apex == zone_.domain;
+    std::vector<dns::RRset> rrsets = is_domain ? addresses() : std::vector<dns::RRset>();
+    // Addresses that the configuration names keep those names alone.
+    for (const dns::RRset& pointer : reverse)
+      if (!is_domain && pointer.owner.is_below_or_equal(apex) && !own.owners.contains(pointer.owner))
+        rrsets.push_back(pointer);
+    rrsets.insert(rrsets.end(), own.rrsets.begin(), own.rrsets.end());
     served = std::make_shared<const dns::Zone>(served->apex(), std::move(rrsets));
   }
 }

@@ -64,7 +64,7 @@ class LeaseNames {
   bool give_up(const IpAddress& address);
   [[nodiscard]] bool is_held(const Claim& claim) const;
   [[nodiscard]] std::vector<dns::RRset> addresses() const;
-  [[nodiscard]] std::vector<dns::RRset> pointers(const dns::Name& network, const Fixed& fixed) const;
+  [[nodiscard]] std::vector<dns::RRset> pointers() const;
 
   LeaseZone zone_;
   std::map<dns::Name, Fixed> fixed_;     ///< by apex

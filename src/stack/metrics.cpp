@@ -28,6 +28,7 @@ void add_dhcp(Page& page, const dhcp::ServerStats& stats) {
   page.counter("hcpnet_dhcp_dropped_total", "DHCP messages dropped, by reason.", by("reason", stats.dropped));
   page.counter("hcpnet_dhcp_probes_total", "Addresses asked for before they were offered, by result.",
                by("result", stats.probes));
+  page.counter("hcpnet_dhcp_lease_events_total", "What happened to leases.", by("event", stats.events));
   if (stats.subnets.empty()) return;
   page.counter("hcpnet_dhcp_commits_total", "Group commits of leases that reached the disk.", {{{}, stats.commits}});
   page.counter("hcpnet_dhcp_commit_failures_total", "Group commits of leases that failed.",
@@ -57,6 +58,7 @@ void add_dhcp6(Page& page, const dhcp::ServerStats::V6& stats) {
   page.counter("hcpnet_dhcp6_received_total", "DHCPv6 messages received, by type.", by("type", stats.received));
   page.counter("hcpnet_dhcp6_sent_total", "DHCPv6 messages sent, by type.", by("type", stats.sent));
   page.counter("hcpnet_dhcp6_dropped_total", "DHCPv6 messages dropped, by reason.", by("reason", stats.dropped));
+  page.counter("hcpnet_dhcp6_lease_events_total", "What happened to IPv6 leases.", by("event", stats.events));
   Values leases;
   for (const auto& [subnet, s] : stats.subnets) {
     leases.push_back({{{"subnet", subnet}, {"state", "bound"}}, s.bound});

@@ -79,7 +79,8 @@ bool Stack::Impl::start_released() try {
   }
   if (!dhcp) start_dhcp(std::move(config->dhcp));
   if (!advertiser) start_advertiser(std::move(config->advertisements));
-  start_http();
+  runtime::OpenFailures failures;
+  start_http(failures);
   return true;
 } catch (const std::exception& e) {
   log.error("what was let go for another process can't be had yet", {{"reason", runtime::error_text(e)}});

@@ -38,15 +38,20 @@ void Stack::Impl::start() {
   try {
     if (takeover) takeover->receive_sockets(*options.inherited);
     adopt(config);
-    bind_servers(config);
+    runtime::OpenFailures failures;
+    bind_servers(config, failures);
     for (const ProxyServerConfig& p : config.proxies) tables.push_back(p.table);
-    if (takeover) takeover->ask_release();
-    start_servers(std::move(config));
-    start_http();
+    if (takeover) {
+      failures.throw_any();  // before the predecessor lets go of anything
+      takeover->ask_release();
+    }
+    start_servers(std::move(config), failures);
+    start_http(failures);
     open_handover();
     if (options.watch) watch();
     if (takeover) takeover->finish();
   } catch (...) {
+    advertiser.reset();  // without a farewell: it has told nobody of a router, and the one that hosts know may go on
     close();
     if (takeover) options.inherited->clear();  // a later try gets them anew
     state = State::idle;
@@ -60,11 +65,27 @@ void Stack::Impl::start() {
   resolve_proxies();
   for (const StackListener& l : listeners())
     log.info("listening", {{"service", l.service}, {"owner", l.owner}, {"address", l.bound.to_string()}});
-  for (const Diagnostic& warning : warnings) log.warning("spec", {{"warning", warning.to_string()}});
+  log_unused_port_maps();
+  log_new_warnings({});
+}
+
+/// A mapping that is mistyped would leave its port where it is without a word.
+void Stack::Impl::log_unused_port_maps() const {
+  std::set<std::uint16_t> configured;
+  for (const StackListener& l : listeners())
+    if (!l.owner.empty()) configured.insert(l.configured.port);
+  for (const auto& [port, bound] : options.port_map)
+    if (!configured.contains(port))
+      log.warning("no listener has this port, so nothing is bound to another one in its place", {{"port", port}});
+}
+
+void Stack::Impl::log_new_warnings(const Diagnostics& before) const {
+  for (const Diagnostic& warning : warnings)
+    if (std::ranges::find(before, warning) == before.end()) log.warning("spec", {{"warning", warning.to_string()}});
 }
 
 /// Every socket is bound before the first is served: the proxies open theirs here and start last.
-void Stack::Impl::bind_servers(const StackConfig& config) {
+void Stack::Impl::bind_servers(const StackConfig& config, runtime::OpenFailures& failures) {
   for (const ProxyServerConfig& p : config.proxies) {
     proxy::EngineOptions engine;
     static_cast<proxy::EngineSettings&>(engine) = p.settings;
@@ -77,12 +98,13 @@ void Stack::Impl::bind_servers(const StackConfig& config) {
     engine.log = Logger(options.log, "proxy");
     proxies.push_back(
         {p.owner, std::make_unique<proxy::Engine>(io.get_executor(), std::move(engine)), p.workers, p.worker_threads});
-    proxies.back().engine->prepare(p.table);
+    failures.attempt([&] { proxies.back().engine->prepare(p.table); });
   }
 }
 
-void Stack::Impl::start_servers(StackConfig config) {
-  start_dhcp(std::move(config.dhcp));  // before DNS, which has the names of its leases from the first reply on
+void Stack::Impl::start_servers(StackConfig config, runtime::OpenFailures& failures) {
+  // Before DNS, which has the names of its leases from the first reply on.
+  failures.attempt([&] { start_dhcp(std::move(config.dhcp)); });
   for (DnsServerConfig& d : config.dns) {
     dns::ServerOptions server;
     server.port_map = options.port_map;
@@ -93,9 +115,9 @@ void Stack::Impl::start_servers(StackConfig config) {
     dns.push_back({d.owner, std::make_unique<dns::Server>(io.get_executor(), std::move(server)), d.workers,
                    make_lease_names(d, nullptr)});
     if (dns.back().lease_names) dns.back().lease_names->publish(d.config);
-    dns.back().server->start(std::move(d.config));
+    failures.attempt([&] { dns.back().server->start(std::move(d.config)); });
   }
-  start_advertiser(std::move(config.advertisements));
+  failures.attempt([&] { start_advertiser(std::move(config.advertisements)); });
   push_source_clusters();
 }
 
@@ -309,7 +331,7 @@ Result<void, Diagnostics> Stack::Impl::set_endpoints(spec::EndpointMap endpoints
 
 // --- listeners, files, events
 
-void Stack::Impl::start_http() {
+void Stack::Impl::start_http(runtime::OpenFailures& failures) {
   lease_feed.emplace(io.get_executor(), timers);
   HttpLimits admin_limits;
   admin_limits.max_body_bytes_of.emplace(kImportLeasesPage, dhcp::LeaseFileLimits().max_file_bytes);
@@ -325,18 +347,19 @@ void Stack::Impl::start_http() {
   };
   if (!options.admin_socket.empty()) {
     admin_ = answering(answer_admin, "admin", admin_limits);
-    admin_->listen(options.admin_socket);
+    failures.attempt([&] { admin_->listen(options.admin_socket); });
   }
   if (options.admin_tcp) {
     if (!options.admin_tcp->address.is_loopback())
       throw std::invalid_argument("admin over TCP: " + options.admin_tcp->to_string() + " is not a loopback address");
     admin_tcp_ = answering(answer_admin, "admin");
-    admin_tcp_bound_ = admin_tcp_->listen(*options.admin_tcp);
+    failures.attempt([&] { admin_tcp_bound_ = admin_tcp_->listen(*options.admin_tcp); });
   }
   if (options.observe) {
     observe_ = answering(answer_observe, "observe");
-    observe_bound_ = observe_->listen(*options.observe);
+    failures.attempt([&] { observe_bound_ = observe_->listen(*options.observe); });
   }
+  failures.throw_any();
   for (const auto* server : {&admin_, &admin_tcp_, &observe_})
     if (*server) (*server)->start();
 }

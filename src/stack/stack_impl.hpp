@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "runtime/open_failures.hpp"
 #include "runtime/timer_queue.hpp"
 #include "stack/handover_server.hpp"
 #include "stack/http_server.hpp"
@@ -130,8 +131,8 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   Result<void, Diagnostics> apply(LoadOutcome loaded);
   [[nodiscard]] Diagnostics find_unchangeable(const StackConfig& next) const;
   [[nodiscard]] Diagnostics open_new_listeners(const StackConfig& next);
-  void bind_servers(const StackConfig& config);
-  void start_servers(StackConfig config);
+  void bind_servers(const StackConfig& config, runtime::OpenFailures& failures);
+  void start_servers(StackConfig config, runtime::OpenFailures& failures);
   void start_dhcp(dhcp::Config config);
   void start_advertiser(std::vector<ra::Network> networks);
   [[nodiscard]] Result<Prepared, Diagnostics> try_prepare(StackConfig config);
@@ -140,7 +141,11 @@ struct Stack::Impl : std::enable_shared_from_this<Stack::Impl> {
   Result<void, Diagnostics> refuse_reload(Diagnostics why);
   void end_difference();
   void adopt(StackConfig& config);
-  void start_http();
+  /// The last that is opened: throws where anything could not be.
+  void start_http(runtime::OpenFailures& failures);
+  void log_unused_port_maps() const;
+  /// Those of the set that is served that `before` has not.
+  void log_new_warnings(const Diagnostics& before) const;
   void watch();
   void watch_records(std::vector<std::string> paths);
   void on_files_changed();

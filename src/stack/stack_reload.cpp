@@ -162,12 +162,14 @@ Result<void, Diagnostics> Stack::Impl::apply(LoadOutcome loaded) {
   auto prepared = try_prepare(std::move(next->config));
   if (prepared.has_error()) return refuse_reload(prepared.error());
   auto before = std::exchange(served_, next);
+  const Diagnostics warnings_before = warnings;
   commit(std::move(*prepared));
   if (loader_) boost::asio::post(*loader_, [before = std::move(before)] {});  // to take it apart takes its time
   ++reloads;
   last_reload = {options.clock->system_now(), true, warnings};
   end_difference();
-  log.info("reloaded", {{"warnings", std::to_string(warnings.warning_count())}});
+  log.info("reloaded", {{"warnings", warnings.warning_count()}});
+  log_new_warnings(warnings_before);
   notify({StackEvent::Kind::reloaded, {}, warnings});
   resolve_proxies();
   return {};

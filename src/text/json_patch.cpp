@@ -64,16 +64,23 @@ class Patcher {
  private:
   using Path = std::span<const Token>;
 
-  /// A value of the patch as it stands in the document.
-  [[nodiscard]] Json added(const Json& value) const { return hypershift_ && value.is_null() ? kSetNull : value; }
+  /// A value of the patch as it stands in the document. Its depth is looked at first: a copy is made level by level on
+  /// the stack.
+  [[nodiscard]] Json added(const Json& value) const {
+    check_depth(measure(value, limits_.max_depth + 1).depth);
+    return hypershift_ && value.is_null() ? kSetNull : value;
+  }
 
+  void check_depth(std::size_t depth) const {
+    if (depth > limits_.max_depth)
+      fail(PatchErrc::too_large, "nested deeper than " + std::to_string(limits_.max_depth) + " levels");
+  }
   void charge(const Json& value, std::size_t above) {
     const Extent extent = measure(value, limits_.max_depth + 1);
     bytes_ += extent.bytes;
     if (bytes_ > limits_.max_bytes)
       fail(PatchErrc::too_large, "more than " + std::to_string(limits_.max_bytes) + " bytes");
-    if (extent.depth + above > limits_.max_depth)
-      fail(PatchErrc::too_large, "nested deeper than " + std::to_string(limits_.max_depth) + " levels");
+    check_depth(extent.depth + above);
   }
 
   // An index that must be below `end`. HyperShift's library reads it as Go's strconv.Atoi does, and counts a negative

@@ -112,6 +112,9 @@ char lower(char c) {
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
+bool is_letter(char c) {
+  return lower(c) >= 'a' && lower(c) <= 'z';
+}
 
 // Words that some reader takes for null, a boolean, a number, a merge or a default, in any case of letters.
 bool is_special_word(std::string_view text) {
@@ -148,8 +151,10 @@ bool begins_like_syntax(std::string_view text) {
 }
 
 bool is_plain(std::string_view text, const Traits& t) {
-  return t.has_text && !t.has_newline && !t.has_tab && !t.has_indicator && !t.blank_ends_line &&
-         !begins_like_syntax(text) && !is_special_word(text) && !resembles_number(text);
+  if (!t.has_text || t.has_newline || t.has_tab || t.has_indicator || t.blank_ends_line) return false;
+  if (is_special_word(text)) return false;
+  // Nearly every text begins with a letter, as no number and no syntax does.
+  return is_letter(text.front()) || (!begins_like_syntax(text) && !resembles_number(text));
 }
 
 void append_hex(std::string& out, char kind, std::uint32_t value, int digits) {

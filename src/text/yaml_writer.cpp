@@ -50,27 +50,28 @@ class Writer {
   // `begun`: the first entry continues a line that "- " began.
   void members(const Json& object, std::size_t indent, bool begun) {
     deeper();
-    std::array<Json::const_iterator, kFirst.size()> first;
-    first.fill(object.end());
-    Json::const_iterator last = object.end();
-    for (auto i = object.begin(); i != object.end(); ++i) {
-      if (const std::size_t rank = rank_of(i.key()); rank < kFirst.size()) first[rank] = i;
-      if (i.key() == kLast) last = i;
-    }
-    const auto write = [&](const Json::const_iterator& i) {
-      if (i == object.end()) return;
+    // Looked for once: what is written first or last is then known by its place in memory.
+    std::array<const Json::object_t::value_type*, kFirst.size() + 1> placed{};
+    const auto& all = object.get_ref<const Json::object_t&>();
+    for (const auto& entry : all)
+      if (const std::size_t rank = rank_of(entry.first); rank < placed.size()) placed[rank] = &entry;
+    const auto write = [&](const Json::object_t::value_type* entry) {
+      if (entry == nullptr) return;
       if (!begun) out_.append(indent, ' ');
       begun = false;
-      member(i.key(), i.value(), indent);
+      member(entry->first, entry->second, indent);
     };
-    for (const auto& i : first) write(i);
-    for (auto i = object.begin(); i != object.end(); ++i)
-      if (i != last && rank_of(i.key()) == kFirst.size()) write(i);
-    write(last);
+    for (std::size_t rank = 0; rank < kFirst.size(); ++rank) write(placed[rank]);
+    for (const auto& entry : all)
+      if (std::ranges::find(placed, &entry) == placed.end()) write(&entry);
+    write(placed.back());
     --depth_;
   }
+  // Its place in kFirst, kFirst.size() for kLast, more for all others.
   static std::size_t rank_of(std::string_view key) {
-    return static_cast<std::size_t>(std::ranges::find(kFirst, key) - kFirst.begin());
+    if (key == kLast) return kFirst.size();
+    const auto found = std::ranges::find(kFirst, key);
+    return found != kFirst.end() ? static_cast<std::size_t>(found - kFirst.begin()) : kFirst.size() + 1;
   }
 
   void member(const std::string& key, const Json& value, std::size_t indent) {

@@ -49,14 +49,16 @@ class Ansible:
     def run(self, tasks: list[Object], *flags: str) -> tuple[list[Object], str]:
         """The result of each task, and everything that was printed. A task may fail: its result says so."""
         steps: list[Object] = []
-        for index, task in enumerate(tasks):
-            result = f"result_{index}"
-            steps.append({"name": f"Step {index}", **task, "register": result, "ignore_errors": True})
-            keep = {"content": f"{{{{ {result} | to_json }}}}", "dest": str(self.folder / result), "mode": "0600"}
-            steps.append({"name": "Keep it", "ansible.builtin.copy": keep, "check_mode": False, "diff": False})
+        names = [f"result_{index}" for index in range(len(tasks))]
+        for name, task in zip(names, tasks, strict=True):
+            steps.append({"name": name, **task, "register": name, "ignore_errors": True})
+        file = self.folder / "results"
+        content = f"{{{{ [{', '.join(names)}] | to_json }}}}"
+        keep = {"content": content, "dest": str(file), "mode": "0600"}
+        steps.append({"name": "Keep them", "ansible.builtin.copy": keep, "check_mode": False, "diff": False})
         play = [{"name": "Test", "hosts": "localhost", "gather_facts": False, "tasks": steps}]
         (self.folder / "play.json").write_text(json.dumps(play))
         done = self.playbook("play.json", *flags)
         assert done.returncode == 0, done.stdout + done.stderr
-        results = [json.loads((self.folder / f"result_{i}").read_text()) for i in range(len(tasks))]
+        results: list[Object] = json.loads(file.read_text())
         return results, done.stdout + done.stderr

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-SHARED_CRDS = ROOT.parent / "shared/crds"
+SHARED_CRDS = ROOT.parent / "shared/crds"  # of other projects, beside this clone; tests that need them skip without
 MANAGER = "hcpnet"
 
 
@@ -35,10 +35,11 @@ def free_port() -> int:
 
 
 class ApiServer:
-    """The three processes, and kubectl as an administrator."""
+    """The three processes, and kubectl as an administrator. `admission` names plugins beside those of every server."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *admission: str) -> None:
         self.folder = folder
+        self.admission = admission
         self.processes: list[subprocess.Popen[bytes]] = []
         self.kubectl_path = tool("kubectl")
         self.port = free_port()
@@ -114,6 +115,7 @@ class ApiServer:
             *("--service-account-signing-key-file", "accounts.key", "--authorization-mode", "RBAC"),
             *("--service-cluster-ip-range", "10.0.0.0/24", "--disable-admission-plugins", "ServiceAccount"),
             *("--allow-privileged=true", "--endpoint-reconciler-type=none", "--cert-dir", self._path("certs")),
+            *(f"--enable-admission-plugins={name}" for name in self.admission),
         )
         self._wait_ready()
         self._run(

@@ -47,17 +47,25 @@ def ansible(tmp_path: Path) -> Ansible:
 
 
 @pytest.fixture(scope="session")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    if not SHARED_CRDS.is_dir():
-        pytest.skip(f"no CRDs of {', '.join(CRDS)} beside this clone")
+def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    """One for all: a start takes longer than most tests."""
     server = ApiServer(tmp_path_factory.mktemp("kube"))
     try:
-        server.load_crds(*(SHARED_CRDS / name for name in CRDS))
-        for namespace in ("hcp", "hcp-blue", "hcp-red"):
-            assert server.kubectl("create", "namespace", namespace).returncode == 0
         yield server
     finally:
         server.stop()
+
+
+@pytest.fixture(scope="session")
+def api(request: pytest.FixtureRequest) -> ApiServer:
+    """The same with the kinds of others."""
+    if not SHARED_CRDS.is_dir():
+        pytest.skip(f"no CRDs of {', '.join(CRDS)} beside this clone")
+    server: ApiServer = request.getfixturevalue("api_server")  # none is started in vain
+    server.load_crds(*(SHARED_CRDS / name for name in CRDS))
+    for namespace in ("hcp", "hcp-blue", "hcp-red"):
+        assert server.kubectl("create", "namespace", namespace).returncode == 0
+    return server
 
 
 @pytest.fixture(scope="session")

@@ -124,9 +124,10 @@ def test_case_ans_03_a_diff_is_true_and_hides_secrets(ansible: Ansible, tmp_path
     assert checked["diff"] == done["diff"]
     assert "192.0.2.148" in done["diff"]["after"]
     (tmp_path / "secret.json").write_text(json.dumps({"secret_object": secret}))
-    wrong = {"hcpnet.hcpnet.render": {"definitions": ["{{ secret_object }}"]}}
-    (refused,), third = ansible.run([wrong], "-vvv", "-e", f"@{tmp_path}/secret.json")
-    assert refused["failed"]
+    among_others = {"apiVersion": "v1", "kind": "List", "items": ["{{ secret_object }}"]}
+    wrong = [{"hcpnet.hcpnet.render": {"definitions": [w]}} for w in ("{{ secret_object }}", among_others)]
+    refused, third = ansible.run(wrong, "-vvv", "-e", f"@{tmp_path}/secret.json")
+    assert all(result["failed"] for result in refused)
     for printed in (first, second, third, json.dumps([checked, done])):
         assert not [word for word in data["forbid_in_output"] if word in printed]
     assert "kind: Secret" in done["diff"]["before"]

@@ -107,6 +107,10 @@ def test_expiry_is_a_status(hcpnet: Hcpnet, cluster: Path, tmp_path: Path) -> No
     broken = hcpnet("pki", "expiry", pki)
     assert broken.returncode == 1
     assert "pki-bad-certificate" in broken.stderr
+    (tmp_path / "empty").mkdir()
+    nothing = hcpnet("pki", "expiry", str(tmp_path / "empty"))
+    assert nothing.returncode == 1, "a folder that is mistyped has nothing that could be due"
+    assert "holds no certificate" in nothing.stderr
 
 
 def test_kubeconfig_goes_through_the_proxy(hcpnet: Hcpnet, tmp_path: Path) -> None:

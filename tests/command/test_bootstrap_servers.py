@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import base64
 import http.client
+import os
 import ssl
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import yaml
@@ -59,10 +59,14 @@ APPLIED = [
 ]
 
 
-@pytest.fixture(params=LAYOUTS)
-def control_plane(request: pytest.FixtureRequest, hcpnet: Hcpnet, tmp_path: Path) -> Iterator[tuple[ControlPlane, str]]:
-    layout = str(request.param)
-    started = ControlPlane(hcpnet, tmp_path, layout)
+@pytest.fixture(scope="module", params=LAYOUTS)
+def control_plane(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[ControlPlane, str]]:
+    """One of each for all tests: a start takes longer than they do."""
+    layout, folder = str(request.param), tmp_path_factory.mktemp("cluster")
+    with_crds = f"  crdsFolder: {SHARED_CRDS}\n" if SHARED_CRDS.is_dir() else ""
+    started = ControlPlane(Hcpnet(os.environ["HCPNET_COMMAND"], folder), folder, layout, with_crds)
     try:
         started.start_api()
         yield started, layout
@@ -104,9 +108,14 @@ def create(running: ControlPlane, manifest: dict[str, object]) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def start_controllers(running: ControlPlane) -> None:
+    if "kube-controller-manager" not in running.processes:
+        running.start("kube-controller-manager")
+
+
 def test_the_scheduler_places_a_pod(control_plane: tuple[ControlPlane, str]) -> None:
     running, _ = control_plane
-    running.start("kube-controller-manager")  # it makes the service account of the pod
+    start_controllers(running)  # they make the service account of the pod
     running.start("kube-scheduler")
     lease = ("--namespace=kube-system", "get", "lease/kube-scheduler", "--ignore-not-found")
     wait_until(lambda: running.kubectl("admin", *lease).stdout, running.logs)
@@ -169,52 +178,47 @@ def request_certificate(running: ControlPlane, node: str) -> str:
 
 
 @pytest.mark.skipif(not SHARED_CRDS.is_dir(), reason="no CRDs of OpenShift beside this clone")
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_manifests_apply_in_order_and_nodes_get_their_certificates(hcpnet: Hcpnet, tmp_path: Path, layout: str) -> None:
-    running = ControlPlane(hcpnet, tmp_path, layout, f"  crdsFolder: {SHARED_CRDS}\n")
-    try:
-        running.start_api()
-        assert not running.may("kubelet-bootstrap", "create", "certificatesigningrequests")
-        for _ in range(2):  # the second time it changes nothing
-            done = running.apply_manifests()
-            assert done.returncode == 0, done.stdout + done.stderr
-        for where, path, expected in APPLIED:
-            value: object = running.read("admin", "get", *where.split())
-            for key in path:
-                assert isinstance(value, dict)
-                value = value[key]
-            assert value == expected, where
-        gates = running.read("admin", "get", "featuregates.config.openshift.io/cluster")["status"]["featureGates"]
-        assert gates[0]["version"] == "4.18.0"
-        etcd = running.read("admin", "--namespace=openshift-etcd", "get", "configmap/etcd-endpoints")
-        assert etcd["metadata"]["annotations"]["alpha.installer.openshift.io/etcd-bootstrap"] == "192.168.126.100"
-        assert etcd.get("data", {}) == {}
+def test_manifests_apply_in_order_and_nodes_get_their_certificates(control_plane: tuple[ControlPlane, str]) -> None:
+    running, layout = control_plane
+    assert not running.may("kubelet-bootstrap", "create", "certificatesigningrequests")
+    for _ in range(2):  # the second time it changes nothing
+        done = running.apply_manifests()
+        assert done.returncode == 0, done.stdout + done.stderr
+    for where, path, expected in APPLIED:
+        value: object = running.read("admin", "get", *where.split())
+        for key in path:
+            assert isinstance(value, dict)
+            value = value[key]
+        assert value == expected, where
+    gates = running.read("admin", "get", "featuregates.config.openshift.io/cluster")["status"]["featureGates"]
+    assert gates[0]["version"] == "4.18.0"
+    etcd = running.read("admin", "--namespace=openshift-etcd", "get", "configmap/etcd-endpoints")
+    assert etcd["metadata"]["annotations"]["alpha.installer.openshift.io/etcd-bootstrap"] == "192.168.126.100"
+    assert etcd.get("data", {}) == {}
 
-        running.start("kube-controller-manager")
-        assert running.may("kubelet-bootstrap", "create", "certificatesigningrequests")
-        assert not running.may("kubelet-bootstrap", "approve", "certificatesigningrequests")
-        assert not running.may("kubelet-bootstrap", "list", "endpointslices")  # that is for kube-proxy
-        name = request_certificate(running, "master-0")
-        assert running.kubectl("admin", "certificate", "approve", name).returncode == 0
+    start_controllers(running)
+    assert running.may("kubelet-bootstrap", "create", "certificatesigningrequests")
+    assert not running.may("kubelet-bootstrap", "approve", "certificatesigningrequests")
+    assert not running.may("kubelet-bootstrap", "list", "endpointslices")  # that is for kube-proxy
+    name = request_certificate(running, "master-0")
+    assert running.kubectl("admin", "certificate", "approve", name).returncode == 0
 
-        def certificate() -> str:
-            status = running.read("admin", "get", f"certificatesigningrequests/{name}").get("status", {})
-            return str(status.get("certificate", ""))
+    def certificate() -> str:
+        status = running.read("admin", "get", f"certificatesigningrequests/{name}").get("status", {})
+        return str(status.get("certificate", ""))
 
-        wait_until(certificate, running.logs)
-        (tmp_path / "master-0.crt").write_bytes(base64.b64decode(certificate()))
-        config = yaml.safe_load(running.kubeconfig("kubelet-bootstrap").read_text())
-        config["users"][0]["user"] = {
-            "client-certificate": str(tmp_path / "master-0.crt"),
-            "client-key": str(tmp_path / "master-0.key"),
-        }
-        running.kubeconfig("node").write_text(yaml.safe_dump(config))
-        info = running.read("node", "auth", "whoami")["status"]["userInfo"]
-        assert info["username"] == "system:node:master-0"
-        assert "system:nodes" in info["groups"]
-        # etcd is for the API server alone, whoever the kubelets' authority vouches for.
-        node, etcd_ca = (tmp_path / "master-0.crt", tmp_path / "master-0.key"), f"pki/{ETCD_CA[layout]}.crt"
-        with pytest.raises((ssl.SSLError, ConnectionError, http.client.RemoteDisconnected)):
-            running.ask("127.0.0.1", running.etcd_port, running.out / etcd_ca, node, "/health")
-    finally:
-        running.stop()
+    wait_until(certificate, running.logs)
+    (running.folder / "master-0.crt").write_bytes(base64.b64decode(certificate()))
+    config = yaml.safe_load(running.kubeconfig("kubelet-bootstrap").read_text())
+    config["users"][0]["user"] = {
+        "client-certificate": str(running.folder / "master-0.crt"),
+        "client-key": str(running.folder / "master-0.key"),
+    }
+    running.kubeconfig("node").write_text(yaml.safe_dump(config))
+    info = running.read("node", "auth", "whoami")["status"]["userInfo"]
+    assert info["username"] == "system:node:master-0"
+    assert "system:nodes" in info["groups"]
+    # etcd is for the API server alone, whoever the kubelets' authority vouches for.
+    node, etcd_ca = (running.folder / "master-0.crt", running.folder / "master-0.key"), f"pki/{ETCD_CA[layout]}.crt"
+    with pytest.raises((ssl.SSLError, ConnectionError, http.client.RemoteDisconnected)):
+        running.ask("127.0.0.1", running.etcd_port, running.out / etcd_ca, node, "/health")

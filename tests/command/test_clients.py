@@ -220,25 +220,16 @@ def test_a_grpc_stream_with_keepalive(hcpnet: Hcpnet, keys: Keys) -> None:
         server.stop(None)
 
 
-@pytest.fixture(scope="module")
-def kube(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    server = ApiServer(tmp_path_factory.mktemp("kube"))
-    try:
-        yield server
-    finally:
-        server.stop()
-
-
-def through_proxy(kube: ApiServer, address: tuple[str, int]) -> list[str]:
+def through_proxy(api_server: ApiServer, address: tuple[str, int]) -> list[str]:
     """Kubectl as it reaches NAME."""
-    config = json.loads((kube.folder / "kubeconfig").read_text())
+    config = json.loads((api_server.folder / "kubeconfig").read_text())
     config["clusters"][0]["cluster"] = {
         "server": f"https://{NAME}:{address[1]}",
-        "certificate-authority": str(kube.folder / "ca.crt"),
+        "certificate-authority": str(api_server.folder / "ca.crt"),
     }
-    path = kube.folder / "kubeconfig.proxy"
+    path = api_server.folder / "kubeconfig.proxy"
     path.write_text(json.dumps(config))
-    return [kube.kubectl_path, "--kubeconfig", str(path)]
+    return [api_server.kubectl_path, "--kubeconfig", str(path)]
 
 
 class Relay(Server):
@@ -273,17 +264,17 @@ class Relay(Server):
             pass
 
 
-def test_kubectl_get_and_a_watch_through_reloads_and_an_upgrade(hcpnet: Hcpnet, kube: ApiServer) -> None:
-    bed = Bed(hcpnet, kube.port)
+def test_kubectl_get_and_a_watch_through_reloads_and_an_upgrade(hcpnet: Hcpnet, api_server: ApiServer) -> None:
+    bed = Bed(hcpnet, api_server.port)
     old = bed.start()
     relay = Relay(bed.listener())
-    words = [*through_proxy(kube, bed.listener())]
-    environment = {**os.environ, "HOME": str(kube.folder), "HTTPS_PROXY": relay.url}
+    words = [*through_proxy(api_server, bed.listener())]
+    environment = {**os.environ, "HOME": str(api_server.folder), "HTTPS_PROXY": relay.url}
     got = subprocess.run([*words, "get", "namespaces"], capture_output=True, text=True, timeout=60, env=environment)
     assert got.returncode == 0, got.stderr
     assert "kube-system" in got.stdout
 
-    seen = kube.folder / "watch"
+    seen = api_server.folder / "watch"
     with seen.open("w") as output:
         watch = subprocess.Popen(
             [*words, "get", "configmaps", "--watch", "-o", "name"], stdout=output, stderr=output, env=environment
@@ -291,7 +282,7 @@ def test_kubectl_get_and_a_watch_through_reloads_and_an_upgrade(hcpnet: Hcpnet, 
     try:
 
         def make(name: str) -> None:
-            assert kube.kubectl("create", "configmap", name).returncode == 0
+            assert api_server.kubectl("create", "configmap", name).returncode == 0
             wait_until(lambda: f"configmap/{name}\n" in seen.read_text(), seen.read_text())
 
         make("before")
@@ -312,17 +303,17 @@ def test_kubectl_get_and_a_watch_through_reloads_and_an_upgrade(hcpnet: Hcpnet, 
     assert old.wait(timeout=60) == 0
 
 
-def test_curl_and_openssl(hcpnet: Hcpnet, kube: ApiServer) -> None:
-    bed = Bed(hcpnet, kube.port)
+def test_curl_and_openssl(hcpnet: Hcpnet, api_server: ApiServer) -> None:
+    bed = Bed(hcpnet, api_server.port)
     bed.start()
     host, port = bed.listener()
-    resolve = ["--resolve", f"{NAME}:{port}:{host}", "--cacert", str(kube.folder / "ca.crt")]
+    resolve = ["--resolve", f"{NAME}:{port}:{host}", "--cacert", str(api_server.folder / "ca.crt")]
     done = subprocess.run(
         ["curl", "-sS", *resolve, f"https://{NAME}:{port}/livez"], capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stdout) == (0, "ok"), done.stderr
     words = ["openssl", "s_client", "-connect", f"{host}:{port}", "-servername", NAME]
-    words += ["-verify_return_error", "-verify_hostname", NAME, "-CAfile", str(kube.folder / "ca.crt")]
+    words += ["-verify_return_error", "-verify_hostname", NAME, "-CAfile", str(api_server.folder / "ca.crt")]
     done = subprocess.run(words, input="", capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "Verify return code: 0 (ok)" in done.stdout

@@ -150,6 +150,14 @@ def hosted_cluster(services: list[Object]) -> Object:
     }
 
 
+def test_fault_09_that_nothing_is_served_is_told(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    (infra, *_) = VLAN.read_text().split("---\n")
+    (tmp_path / "bare.yaml").write_text(infra[: infra.index("  infraComponents:")])
+    done = hcpnet("render", str(tmp_path / "bare.yaml"))
+    assert (done.returncode, "[no-component]" in done.stderr) == (0, True), done.stderr
+    assert not deployments([o for o in yaml.safe_load_all(done.stdout) if o])
+
+
 @pytest.mark.parametrize("on_443", [False, True])
 def test_fault_10_names_are_those_that_hypershift_publishes(hcpnet: Hcpnet, tmp_path: Path, on_443: bool) -> None:
     vlan = tmp_path / "vlan.yaml"
@@ -352,6 +360,18 @@ def test_fault_33_port_80_leads_each_name_to_its_own_cluster(hcpnet: Hcpnet) -> 
     }
 
 
+@pytest.mark.parametrize("form", ["one", "split"])
+def test_fault_37_servers_stay_when_the_last_cluster_goes(hcpnet: Hcpnet, tmp_path: Path, form: str) -> None:
+    (infra, *_) = VLAN.read_text().split("---\n")
+    (tmp_path / "alone.yaml").write_text(infra)
+    done = hcpnet("render", str(tmp_path / "alone.yaml"), "--deployment", form)
+    assert done.returncode == 0, done.stderr
+    alone, before = list(yaml.safe_load_all(done.stdout)), render(hcpnet, "--deployment", form)
+    assert [network_of(pod) for pod in pods(alone)] == [network_of(pod) for pod in pods(before)]
+    kept = {o["metadata"]["name"] for o in services(before)} - {"blue-proxy-external"}
+    assert {o["metadata"]["name"] for o in services(alone)} == kept
+
+
 def test_fault_39_what_is_public_serves_its_own_names_alone(hcpnet: Hcpnet) -> None:
     external = by_name(render(hcpnet))[("Service", "blue-proxy-external")]
     (port,) = external["spec"]["ports"]
@@ -370,7 +390,8 @@ def test_fault_40_of_an_external_service_only_what_is_ours_is_asked_for(hcpnet: 
     changed = render_changed(hcpnet, tmp_path, old, old.replace("}", f", {asked}}}"))
     service = by_name(changed)[("Service", "blue-proxy-external")]
     # An apply leaves what others have written; so no more than this may be in it.
-    assert service["metadata"]["annotations"] == {"note": "a", "metallb.io/address-pool": "public"}
+    pool = {"metallb.io/address-pool": "public", "metallb.universe.tf/address-pool": "public"}  # new and old releases
+    assert service["metadata"]["annotations"] == {"note": "a", **pool}
     assert service["metadata"]["labels"]["team"] == "net"
     assert service["metadata"]["labels"]["app.kubernetes.io/name"] == "hcpnet"
     assert service["spec"]["externalTrafficPolicy"] == "Cluster"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import threading
@@ -58,6 +59,28 @@ def test_check_names_a_file_that_is_not_there(hcpnet: Hcpnet) -> None:
     done = hcpnet("check", "/nowhere/network.yaml")
     assert done.returncode == 1
     assert "/nowhere/network.yaml: error: can't be read: No such file or directory [unreadable-file]" in done.stdout
+
+
+def test_check_says_what_belongs_to_another_option(hcpnet: Hcpnet) -> None:
+    """A folder as the examples have it, with what was observed beside the specs."""
+    (hcpnet.folder / "observed.yaml").write_text(
+        "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Service, metadata: {name: a}}]}\n"
+    )
+    (hcpnet.folder / "endpoints.yaml").write_text('"clusters-blue/oauth-openshift:6443": ["198.51.100.22:6443"]\n')
+    done = hcpnet("check", str(hcpnet.folder))
+    assert done.returncode == 1
+    assert done.stdout.count("error:") == 2, done.stdout
+    assert "it is given with --observed" in done.stdout
+    assert "it is given with --endpoints" in done.stdout
+
+
+def test_every_option_is_documented(hcpnet: Hcpnet) -> None:
+    commands = re.findall(r'^    "(hcpnet[^"]*)"\) words="([^"]*)"', hcpnet("completion").stdout, re.MULTILINE)
+    assert len(commands) > 20
+    documented = (Path(__file__).parents[2] / "docs/commands.md").read_text()
+    for command, words in commands:
+        options = [word for word in words.split() if word.startswith("--") and word not in ("--help", "--output")]
+        assert [o for o in options if not re.search(rf"{o}\b(?!-)", documented)] == [], command
 
 
 def test_route_explains_from_files(hcpnet: Hcpnet) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,11 @@ def test_hcp_05_role_of_who_writes_slices(hcpnet: Hcpnet, tmp_path: Path) -> Non
     assert all(rule["when"].endswith("hold cluster addresses") for rule in restricted)
     assert not {r for rule in restricted for r in rule["resources"]} & set(by_resource)
     assert "endpoints" not in by_resource
+    assert by_resource["services/finalizers"] == {
+        "apiGroups": [""],
+        "resources": ["services/finalizers"],
+        "verbs": ["update"],
+    }
     for rule in role["rules"]:
         assert not set(data["forbid"]) & {*rule["verbs"], *rule["resources"], *rule["apiGroups"]}
 
@@ -468,6 +474,15 @@ def test_etcd_listens_on_every_address(hcpnet: Hcpnet, api_before: ApiServer) ->
     assert other["ETCD_LISTEN_PEER_URLS"] == "https://$(POD_IP):2380"
 
 
+def passthrough_service(namespace: str) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "default-ingress-passthrough-service-x", "namespace": namespace},
+        "spec": {"ports": [{"name": "https-443", "port": 443, "targetPort": 31443}]},
+    }
+
+
 def test_slices_are_applied_and_planned_once(hcpnet: Hcpnet, api: ApiServer, tmp_path: Path) -> None:
     namespace = "clusters-hcp1"
     api.kubectl("create", "namespace", namespace)
@@ -483,13 +498,7 @@ def test_slices_are_applied_and_planned_once(hcpnet: Hcpnet, api: ApiServer, tmp
             "ports": ports,
         },
     }
-    ingress = {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": "default-ingress-passthrough-service-x", "namespace": namespace},
-        "spec": {"ports": [{"name": "https-443", "port": 443, "targetPort": 31443}]},
-    }
-    apply_as_somebody_else(api, [discovery, ingress])
+    apply_as_somebody_else(api, [discovery, passthrough_service(namespace)])
     services = json.loads(api.kubectl("-n", namespace, "get", "services", "-o", "json").stdout)["items"]
     etcd = launcher("etcd", "10.150.0.11", f"{namespace}/hcp-hcp1", namespace)
     etcd["metadata"] |= {"name": "etcd-0", "labels": {"app": "etcd"}, "uid": "11111111-1111-1111-1111-111111111111"}
@@ -508,6 +517,38 @@ def test_slices_are_applied_and_planned_once(hcpnet: Hcpnet, api: ApiServer, tmp
             added = set(additions(asked[part], first[key_of(asked)][part]))
             assert not added, added
     assert planned_slices(hcpnet, tmp_path, [*services, etcd, machine, *first.values()]) == []
+
+
+def test_the_role_is_enough_where_owners_are_guarded(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    """As on OpenShift: who has a Service kept until its slice is gone has to be allowed to."""
+    namespace = "clusters-hcp1"
+    (tmp_path / "kube").mkdir()
+    api = ApiServer(tmp_path / "kube", "OwnerReferencesPermissionEnforcement")
+    try:
+        api.kubectl("create", "namespace", namespace)
+        apply_as_somebody_else(api, [passthrough_service(namespace)])
+        services = json.loads(api.kubectl("-n", namespace, "get", "services", "-o", "json").stdout)["items"]
+        machine = launcher("w0", "10.150.0.20", f"{namespace}/hcp-hcp1", namespace)
+        machine["metadata"]["uid"] = "22222222-2222-2222-2222-222222222222"
+        (planned,) = planned_slices(hcpnet, tmp_path, [*services, machine])
+        assert planned["metadata"]["ownerReferences"][0]["blockOwnerDeletion"]
+        objects = json.loads(hcpnet("render", str(tmp_path / "udn.yaml"), "-o", "json").stdout)["items"]
+        (role,) = [o for o in objects if o["kind"] == "Role"]
+        account = f"{namespace}:writer"
+        words = ["create", "rolebinding", "writer", f"--role={role['metadata']['name']}", f"--serviceaccount={account}"]
+        assert api.kubectl("-n", namespace, *words).returncode == 0
+
+        def write() -> subprocess.CompletedProcess[str]:
+            return api.apply(yaml.safe_dump(planned), "--as", f"system:serviceaccount:{account}")
+
+        less = [rule for rule in role["rules"] if rule["resources"] != ["services/finalizers"]]
+        applied(api, [{**role, "rules": less}])
+        # An API server takes a moment to see a new role.
+        wait_until(lambda: "you can't set finalizers on" in write().stderr, lambda: write().stderr)
+        applied(api, [role])
+        wait_until(lambda: write().returncode == 0, lambda: write().stderr)
+    finally:
+        api.stop()
 
 
 # --- both sides of what is refused

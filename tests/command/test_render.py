@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from api_objects import Object
+from api_objects import Object, key_of
+from api_server import tool
 from hcpnet_command import Hcpnet
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +52,17 @@ def test_output_dir_is_replaced_as_a_whole(hcpnet: Hcpnet, tmp_path: Path) -> No
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith("out")] == ["out"]
 
 
+def test_kustomize_keeps_the_order(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    """By itself it puts a HostedCluster before its network and the policy for its etcd."""
+    udn, out = str(ROOT / "tests/cpp/data/manifest/udn/hosted.yaml"), tmp_path / "out"
+    assert hcpnet("render", udn, "-o", "kustomize", "--output-dir", str(out)).returncode == 0
+    words = [tool("kubectl"), "kustomize", str(out)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    objects = json.loads(hcpnet("render", udn, "-o", "json").stdout)["items"]
+    assert [key_of(o) for o in yaml.safe_load_all(done.stdout)] == [key_of(o) for o in objects]
+
+
 def test_nothing_is_written_when_anything_is_invalid(hcpnet: Hcpnet, tmp_path: Path) -> None:
     bad = tmp_path / "bad.yaml"
     bad.write_text(VLAN.read_text().replace("serverIP: 192.0.2.3", "serverIP: 203.0.113.3"))
@@ -61,12 +74,16 @@ def test_nothing_is_written_when_anything_is_invalid(hcpnet: Hcpnet, tmp_path: P
     assert not out.exists()
 
 
-def test_a_folder_of_other_files_is_left_alone(hcpnet: Hcpnet, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["notes.txt", "network.yaml", "1-network.yaml", "10network.yaml", "observed.json"])
+def test_a_folder_of_other_files_is_left_alone(hcpnet: Hcpnet, tmp_path: Path, name: str) -> None:
     out = tmp_path / "out"
-    out.mkdir()
-    (out / "notes.txt").write_text("mine")
-    assert hcpnet("render", str(VLAN), "--output-dir", str(out)).returncode == 1
-    assert [p.name for p in out.iterdir()] == ["notes.txt"]
+    words = ["render", str(VLAN), "--observed", str(OBSERVED), "--output-dir", str(out)]
+    assert hcpnet(*words).returncode == 0
+    (out / name).write_text("mine")
+    before = {p.name for p in out.iterdir()}
+    done = hcpnet(*words, "--deployment", "split")
+    assert (done.returncode, "something other than rendered files" in done.stderr) == (1, True)
+    assert {p.name for p in out.iterdir()} == before
 
 
 @pytest.mark.parametrize(

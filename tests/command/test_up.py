@@ -126,6 +126,8 @@ def test_two_processes_do_not_share_a_state_directory(hcpnet: Hcpnet) -> None:
     hcpnet.up()
     done = hcpnet("up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *PORT_MAPS)
     assert done.returncode == 1
+    assert "is in use by another process" in done.stderr
+    assert f"admin socket {hcpnet.state}/admin.sock" in done.stderr, "all that the other one has is named"
     assert hcpnet.ask("status")["troubles"] == []
 
 
@@ -152,6 +154,36 @@ def test_logs_json_lines(hcpnet: Hcpnet) -> None:
     assert all({"time", "level", "component", "message"} <= line.keys() for line in lines)
 
 
+def test_numbers_in_json_lines_are_numbers(hcpnet: Hcpnet) -> None:
+    process = hcpnet.up("--log-format", "json", "--no-watch", "--map-port", "8443=0")
+    assert hcpnet("reload", "--state-dir", str(hcpnet.state)).returncode == 0
+    process.send_signal(signal.SIGTERM)
+    lines = [json.loads(line) for line in process.communicate(timeout=15)[1].splitlines()]
+    assert [type(line["warnings"]) for line in lines if line["message"] == "reloaded"] == [int]
+    assert [line["port"] for line in lines if line["message"].startswith("no listener has this port")] == [8443]
+
+
+def test_a_start_that_fails_ends_in_json_lines_too(hcpnet: Hcpnet) -> None:
+    words = ("up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *PORT_MAPS, "--log-format", "json")
+
+    def last_words(*arguments: str) -> tuple[int, list[dict[str, str]]]:
+        done = hcpnet(*words, *arguments)
+        return done.returncode, [json.loads(line) for line in done.stderr.splitlines()]
+
+    status, lines = last_words("--pod-address", "nowhere")
+    assert (status, [line["level"] for line in lines]) == (2, ["error"])
+    assert "--pod-address" in lines[0]["reason"]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        page = f"127.0.0.1:{taken.getsockname()[1]}"
+        status, lines = last_words("--observe", page)
+    assert (status, lines[-1]["message"]) == (1, "failed")
+    assert page in lines[-1]["reason"]
+    hcpnet.network.write_text(NETWORK.replace("gateway", "gatway"))
+    status, lines = last_words()
+    assert status == 1
+    assert any("[unknown-field]" in line.get("problem", "") for line in lines)
+
+
 def test_a_stale_admin_socket_is_replaced(hcpnet: Hcpnet) -> None:
     process = hcpnet.up()
     process.kill()
@@ -175,6 +207,26 @@ def test_drains_and_writes_an_access_log(hcpnet: Hcpnet) -> None:
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((host, port))
     assert any("draining" in trouble for trouble in hcpnet.ask("status")["troubles"])
+
+
+@pytest.mark.parametrize("is_made_anew", [False, True])
+def test_an_access_log_may_be_rotated(hcpnet: Hcpnet, is_made_anew: bool) -> None:
+    """By logrotate without "create", and with it."""
+    log = hcpnet.folder / "access.log"
+    hcpnet.up("--access-log", str(log))
+    place = hcpnet.bound("proxy", 443)
+
+    def is_written() -> bool:
+        with socket.create_connection(place, timeout=10) as client:
+            client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            assert client.recv(1) == b""
+        return log.exists() and "not_tls" in log.read_text()
+
+    wait_until(is_written)
+    log.rename(hcpnet.folder / "access.log.1")
+    if is_made_anew:
+        log.touch()
+    wait_until(is_written)
 
 
 @pytest.mark.parametrize(("only", "served"), [(["dns"], {"dns"}), (["dns", "proxy"], {"dns", "proxy"})])

@@ -151,6 +151,16 @@ test_perfdhcp() {
   expect "perfdhcp -6, relayed: answered, each with an address of its own" yes "$(judge_perfdhcp)"
 }
 
+start_up() { # SPEC
+  ip netns exec "$run-server" "$command_program" up "$1" --state-dir "$state/up" >"$state/server.out" 2>"$state/server.err" &
+  server_pid=$!
+  for _ in $(seq 400); do
+    grep -q 'router advertisements sent' "$state/server.err" && break
+    kill -0 "$server_pid" 2>/dev/null || break
+    read -rt 0.05 <> <(:)
+  done
+}
+
 # The whole way: from a spec through `hcpnet up` to what a kernel and rdisc6 make of it.
 test_router_advertisement() {
   stop_server TERM
@@ -172,13 +182,7 @@ spec:
   routerAdvertisement: {mtu: 1400}
 SPEC
   mkdir -m 0700 "$state/up"
-  ip netns exec "$run-server" "$command_program" up "$state/network.yaml" --state-dir "$state/up" >"$state/server.out" 2>"$state/server.err" &
-  server_pid=$!
-  for _ in $(seq 400); do
-    grep -q 'router advertisements sent' "$state/server.err" && break
-    kill -0 "$server_pid" 2>/dev/null || break
-    read -rt 0.05 <> <(:)
-  done
+  start_up "$state/network.yaml"
   in_namespace kernel rdisc6 -1 -w 10000 eth0 >"$state/rdisc6" 2>&1
   local line
   for line in 'Stateful address conf. *: *Yes' 'Stateful other conf. *: *Yes' 'Router lifetime *: *0 ' 'Prefix *: 2001:db8:100::/64' \
@@ -220,6 +224,21 @@ test_networkd() {
     "$(in_namespace server "$command_program" leases list --state-dir "$state/up" | grep -c '^2001:db8:100::1:1 *02:00:00:00:06:05 *bound')"
   expect "systemd-networkd: no default route" 0 "$(ip -n "$run-networkd" -6 route show | grep -c '^default')"
   stop_client
+}
+
+# Whose start fails has nothing to take back: hosts would drop the router that another process is.
+test_failed_start() {
+  stop_server TERM
+  sed 's/mtu: 1400/routerLifetimeSeconds: 1800/' "$state/network.yaml" >"$state/router.yaml"
+  start_up "$state/router.yaml"
+  in_namespace kernel rdisc6 -1 -w 10000 eth0 >"$state/rdisc6" 2>&1
+  for _ in $(seq 200); do
+    ip -n "$run-kernel" -6 route show | grep -q '^default' && break
+    read -rt 0.05 <> <(:)
+  done
+  in_namespace server timeout 60 "$command_program" up "$state/router.yaml" --state-dir "$state/up" >"$state/second" 2>&1
+  expect "a second hcpnet up fails" 1 "$?"
+  expect "kernel: the default route stays" 1 "$(ip -n "$run-kernel" -6 route show | grep -c '^default')"
 }
 
 # No address may have been bound to two clients, unless it was released or expired in between.
@@ -267,4 +286,5 @@ test_perfdhcp
 check_duplicates
 test_router_advertisement
 test_networkd
+test_failed_start
 [ "$failures" = 0 ] || { cat "$state/server.err" "$state/client.log"; exit 1; }

@@ -148,10 +148,45 @@ test_other_interface() {  # DHC-41
   expect "and no lease" 0 "$(grep -c '02:00:00:00:09:01' "$state/server.out")"
 }
 
+test_own_address() {  # DHC-31: what looks as if it were our own, come back
+  rm -f "$state/result"
+  in_namespace mirror udhcpc -i eth0 -f -n -q -t 2 -T 1 -s "$state/udhcpc.sh" >"$state/client.log" 2>&1
+  expect "a client with the server's hardware address gets no answer" "" "$(cat "$state/result" 2>/dev/null)"
+  expect "because of that" 1 "$(grep -c '^message dropped reason=own_message' "$state/server.err")"
+}
+
 test_restart() {
   stop_server KILL
   start_server +net_bind_service,+net_raw || return
   expect "after kill -9 the client gets its address again" 192.168.100.50 "$(run_udhcpc udhcpc | cut -d' ' -f1)"
+}
+
+make_net1() {  # the address with a label, as ifupdown gives to a second one
+  ip -n "$run-server" link add net1 address 02:00:00:00:01:fe type bridge
+  ip -n "$run-server" address add 192.168.100.2/22 dev net1 label net1:dhcp
+  ip -n "$run-server" link set net1 up
+}
+
+# With the cable of udhcpc's machine, when the server has found it: it looks every two seconds.
+make_net1_again() {
+  make_net1
+  ip -n "$run-server" link set to-udhcpc master net1
+  for _ in $(seq 200); do
+    grep -q '^interface is back' "$state/server.err" && return
+    read -rt 0.05 <> <(:)
+  done
+}
+
+test_interface_comes_and_goes() {  # DHC-41
+  ip -n "$run-server" link delete net1
+  make_net1_again
+  expect "an interface that was made anew is served" 192.168.100.50 "$(run_udhcpc udhcpc | cut -d' ' -f1)"
+  stop_server TERM
+  ip -n "$run-server" link delete net1
+  start_server +net_bind_service,+net_raw || return
+  expect "without its interface the server starts and says so" 1 "$(grep -c '^interface is not there yet .*address=192.168.100.2' "$state/server.err")"
+  make_net1_again
+  expect "and serves it when it comes" 192.168.100.50 "$(run_udhcpc udhcpc | cut -d' ' -f1)"
 }
 
 test_without_raw_socket() {
@@ -183,15 +218,14 @@ mkdir "$state/db"
 chown nobody:nogroup "$state/db"
 write_client_scripts
 make_namespace server
-ip -n "$run-server" link add net1 type bridge
-ip -n "$run-server" address add 192.168.100.2/22 dev net1
-ip -n "$run-server" link set net1 up
+make_net1
 ip -n "$run-server" link add eth0 type bridge
 ip -n "$run-server" address add 10.128.0.7/23 dev eth0
 ip -n "$run-server" link set eth0 up
 make_client udhcpc 02:00:00:00:01:01 net1
 make_client dhclient 02:00:00:00:01:02 net1
 make_client dhcpcd 02:00:00:00:01:03 net1
+make_client mirror 02:00:00:00:01:fe net1
 make_client other 02:00:00:00:09:01 eth0
 
 start_server +net_bind_service,+net_raw || exit 1
@@ -200,7 +234,9 @@ test_udhcpc
 test_dhclient
 test_dhcpcd
 test_other_interface
+test_own_address
 test_restart
+test_interface_comes_and_goes
 test_without_raw_socket
 check_duplicates
 [ "$failures" = 0 ]

@@ -96,6 +96,7 @@ trap 'exit 1' INT TERM
   cat <<'SCRIPT'
 [ "$1" = bound ] || [ "$1" = renew ] || exit 0
 echo "$ip" >"$RESULT"
+echo "$lease" >"$RESULT.lease"
 SCRIPT
 } >"$state/udhcpc.sh"
 chmod +x "$state/udhcpc.sh"
@@ -122,7 +123,8 @@ start_server
 expect "a lease while there is room" 192.168.100.50 "$(run_udhcpc c1 5)"
 cat /dev/zero >"$state/disk/filling" 2>/dev/null
 expect "the disk is full: no new lease" "" "$(run_udhcpc c2 3)"
-expect "nor is one renewed" "" "$(run_udhcpc c1 3)"
+expect "a client that comes back has its address" 192.168.100.50 "$(run_udhcpc c1 3)"
+expect "for the time that is left of its lease" yes "$([ "$(cat "$state/result.lease")" -lt 3600 ] && echo yes)"
 expect "the server lives" 0 "$(kill -0 "$server_pid"; echo $?)"
 expect "and is not well" 0 "$(metric hcpnet_up)"
 expect "failures are counted" yes "$([ "$(metric hcpnet_dhcp_commit_failures_total)" -gt 0 ] && echo yes)"

@@ -74,6 +74,7 @@ void bind_dhcp(py::module_& parent) {
       .def_readonly("received", &ServerStats::V6::received, "dict[str, int]: by message type, such as \"SOLICIT\".")
       .def_readonly("sent", &ServerStats::V6::sent, "dict[str, int]: by message type.")
       .def_readonly("dropped", &ServerStats::V6::dropped, "dict[str, int]: by reason.")
+      .def_readonly("events", &ServerStats::V6::events, "dict[str, int]: of leases, such as \"bound\".")
       .def_readonly("subnets", &ServerStats::V6::subnets, "dict[str, SubnetStats]: by Infra or DHCPServer.");
   py::class_<ServerStats::Shared>(m, "SharedStats", "Of leases that are shared with other servers.")
       .def_readonly("is_reachable", &ServerStats::Shared::is_reachable,
@@ -88,6 +89,7 @@ void bind_dhcp(py::module_& parent) {
       .def_readonly("received", &ServerStats::received, "dict[str, int]: by message type, such as \"DISCOVER\".")
       .def_readonly("sent", &ServerStats::sent, "dict[str, int]: by message type.")
       .def_readonly("dropped", &ServerStats::dropped, "dict[str, int]: by reason.")
+      .def_readonly("events", &ServerStats::events, "dict[str, int]: of leases, such as \"bound\".")
       .def_readonly("probes", &ServerStats::probes,
                     "dict[str, int]: of addresses before they were offered: \"unanswered\", \"answered\".")
       .def_readonly("commits", &ServerStats::commits, "int: group commits that reached the disk.")

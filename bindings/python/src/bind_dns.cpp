@@ -76,7 +76,7 @@ void bind_server_stats(py::module_& m) {
       .def_readonly("stale_answers", &ServerStats::stale_answers, "int: given after their time.")
       .def_readonly("prefetches", &ServerStats::prefetches, "int.")
       .def_readonly("upstream_replies", &ServerStats::upstream_replies,
-                    "dict[str, dict[str, int]]: by upstream, then by RCODE name, \"timeout\" or \"error\".")
+                    "dict[str, dict[str, int]]: by upstream, then by RCODE name, \"other\", \"timeout\" or \"error\".")
       .def_readonly("cache_entries", &ServerStats::cache_entries, "int: gauge.")
       .def_readonly("cache_bytes", &ServerStats::cache_bytes, "int: gauge.")
       .def_readonly("cache_evictions", &ServerStats::cache_evictions, "int: answers that made room for others.")

@@ -219,7 +219,8 @@ Raises:
           },
           py::arg("endpoints"), R"doc(Say where Services are served, from a watch of EndpointSlices for example.
 
-Goes before what was observed and what endpoint maps say, and replaces what was set before; tunnels are not touched.
+Goes before what was observed and what endpoint maps say, and replaces what was set before; tunnels are not touched,
+but UDP flows whose endpoint is gone end.
 
 Args:
     endpoints (Mapping[str, Sequence[Endpoint]]): by "namespace/service:port", the port as in the Service; an empty list:

@@ -105,6 +105,9 @@ class Allocator {
   /// What the relay said when the client got the address that it is bound to now. Empty: nothing, or it is not bound.
   [[nodiscard]] std::string relay_information(const Client& client, Ipv4 address) const;
   [[nodiscard]] std::optional<Ipv4> reservation(const Client& client) const;
+  /// When the client's lease on the address ends according to the disk, whatever was bound since and is not there; of
+  /// several ends that may be there the earliest. nullopt: it is not bound there.
+  [[nodiscard]] std::optional<Time> stored_end(const Client& client, Ipv4 address) const;
 
   /// Binds, or renews. The new lease is the last event; that an older binding of the same client ends is told first,
   /// but one of another hardware address lasts until it expires: another machine may have the same client identifier.

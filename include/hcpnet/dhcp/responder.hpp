@@ -25,6 +25,7 @@ struct ResponderLimits {
   std::size_t max_reply_bytes = 1472;  ///< UDP payload of one Ethernet frame; a client's option 57 may lower it
   std::size_t default_reply_bytes =
       548;  ///< for a client that says nothing: RFC 2131 section 2, 576 bytes with IP and UDP headers
+  std::chrono::seconds min_time_left{10};    ///< less than this of a stored lease is not acknowledged any more
   std::size_t max_client_id_bytes = 512;     ///< a longer option 61 makes the message malformed
   std::size_t max_expired_per_message = 64;  ///< leases that end while one message is handled
   std::size_t max_rated_clients =
@@ -110,6 +111,9 @@ class Responder {
   [[nodiscard]] bool has_offer(std::size_t subnet, const AddressProbe& probe) const;
   /// Tells whether the changes of an outcome are durable.
   void settle(const std::vector<LeaseChange>& changes, bool is_durable, Time now);
+  /// What may be said of an outcome whose changes did not reach the disk: to a renewal the time that is left of the
+  /// lease as it is there, which a restart would know too. Call it after settle(). nullopt: nothing.
+  [[nodiscard]] std::optional<Reply> acknowledge_stored(const Outcome& outcome, Time now) const;
 
   /// Adds to `problems` everything that stands against taking over the leases of a list. Changes nothing.
   void check_import(const LeaseList& list, Time now, Diagnostics& problems) const;

@@ -37,6 +37,8 @@ struct ServerStats {
   std::map<std::string, std::uint64_t> dropped;
   /// Of addresses before they were offered: "unanswered", "answered".
   std::map<std::string, std::uint64_t> probes;
+  /// Of leases: "bound", "renewed", "released", "expired", "declined", "conflict".
+  std::map<std::string, std::uint64_t> events;
   std::uint64_t commits = 0;  ///< group commits that reached the disk
   std::uint64_t commit_failures = 0;
   std::uint64_t omitted_options = 0;  ///< configured and asked for, but too large for what the client takes
@@ -62,7 +64,7 @@ struct ServerStats {
   std::map<std::string, Shared> shared;  ///< by Subnet::name of the first subnet on the link
   /// DHCPv6: "SOLICIT", "REQUEST", ... and "ADVERTISE", "REPLY".
   struct V6 {
-    std::map<std::string, std::uint64_t> received, sent, dropped;
+    std::map<std::string, std::uint64_t> received, sent, dropped, events;
     std::map<std::string, PerSubnet> subnets;
   } v6;
 };
@@ -95,8 +97,9 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Opens the database and binds every subnet; all or nothing. Call once. Throws boost::system::system_error, or
-  /// std::runtime_error for a database that is damaged or of another version, with what to do.
+  /// Opens the database and binds every subnet, that of an interface which is not there yet when it comes; all or
+  /// nothing. Call once. Throws boost::system::system_error, or std::runtime_error for a database that is damaged or of
+  /// another version, with what to do.
   void start(Config config);
   /// Serves `config` from now on. Leases stay; one that lies outside today's pools is kept until it ends, and not
   /// renewed. Throws boost::system::system_error unless the networks and server addresses are the same; then the old

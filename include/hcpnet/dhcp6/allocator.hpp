@@ -53,6 +53,9 @@ class Allocator {
   std::optional<Ipv6> offer(const Client& client, std::span<const Ipv6> hints, Time now);
   /// The address of the client's present binding, whatever it is offered instead.
   [[nodiscard]] std::optional<Ipv6> bound(const Client& client) const;
+  /// When the lease on the address ends according to the disk, whatever was bound since and is not there; of several
+  /// ends that may be there the earliest. nullopt: there is no lease.
+  [[nodiscard]] std::optional<Time> stored_end(const Ipv6& address) const;
   /// True when nobody else has the address and it may be given to this client.
   [[nodiscard]] bool is_available(const Client& client, const Ipv6& address) const;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <hcpnet/bytes.hpp>
@@ -24,6 +25,7 @@ struct ResponderLimits {
   AllocatorLimits allocator;
   std::size_t max_associations = 16;         ///< IA options that are dealt with in one message; the rest is ignored
   std::size_t max_addresses = 16;            ///< in one of them; the rest is ignored
+  std::chrono::seconds min_time_left{10};    ///< less than this of a stored lease is not acknowledged any more
   std::size_t max_expired_per_message = 64;  ///< leases that end while one message is handled
 };
 
@@ -41,10 +43,18 @@ struct Origin {
   bool is_multicast = true;  ///< sent to ff02::1:2
 };
 
+/// Where a reply says how long its client has an address, in bytes before the end of the packet.
+struct GivenAddress {
+  Ipv6 address;
+  std::size_t times = 0;      ///< T1 and T2
+  std::size_t lifetimes = 0;  ///< preferred and valid
+};
+
 struct Reply {
   MessageType type = MessageType::reply;  ///< of the innermost message
   std::vector<std::uint8_t> packet;
   std::uint16_t port = kClientPort;  ///< at the address that the request came from
+  std::vector<GivenAddress> given = {};
 };
 
 /// What one message led to.
@@ -81,6 +91,9 @@ class Responder {
   Outcome handle(ByteView payload, const Origin& origin, Time now);
   /// Tells whether the changes of an outcome are durable.
   void settle(const std::vector<LeaseChange>& changes, bool is_durable, Time now);
+  /// What may be said of an outcome whose changes did not reach the disk: where all its addresses are leased there, the
+  /// time that is left of those leases, which a restart would know too. Call it after settle(). nullopt: nothing.
+  [[nodiscard]] std::optional<Reply> acknowledge_stored(const Outcome& outcome, Time now) const;
 
   /// Adds to `problems` everything that stands against taking over the leases of a list. Changes nothing.
   void check_import(const dhcp::LeaseList& list, Time now, Diagnostics& problems) const;

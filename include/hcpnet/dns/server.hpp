@@ -64,7 +64,7 @@ struct ServerStats {
   std::uint64_t cache_misses = 0, stale_answers = 0, prefetches = 0;
   std::uint64_t upstream_probes = 0;  ///< of upstreams that were silent
   std::uint64_t case_changed = 0;     ///< upstreams found not to keep the case of names
-  /// By upstream, then by RCODE name, or "timeout" or "error".
+  /// By upstream, then by RCODE name, "other" (all above BADCOOKIE), "timeout" or "error".
   std::map<std::string, std::map<std::string, std::uint64_t>> upstream_replies;
   std::uint64_t cache_bytes = 0, cache_evictions = 0, tcp_connections = 0;
   struct Requests {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <hcpnet/net.hpp>
 #include <hcpnet/result.hpp>
 #include <hcpnet/spec/primary_udn.hpp>
@@ -25,6 +26,10 @@ inline constexpr std::string_view kAddressesAnnotation = "network.kubevirt.io/ad
 inline constexpr std::string_view kDefaultNetworkAnnotation = "v1.multus-cni.io/default-network";
 /// With it OVN-Kubernetes gives the pod no addresses; it has no place on a primary network.
 inline constexpr std::string_view kBridgeMigrationAnnotation = "kubevirt.io/allow-pod-bridge-network-live-migration";
+
+/// Members of an interface of a VirtualMachine of which KubeVirt takes one (pkg/network/admitter/binding.go).
+inline constexpr std::array kInterfaceBindings{"bridge",  "masquerade", "sriov", "passtBinding",
+                                               "binding", "macvtap",    "passt", "slirp"};
 
 /// How an interface of a VirtualMachine reaches the pod network: {"name": network, and the binding}.
 [[nodiscard]] nlohmann::json udn_interface(std::string_view network, spec::UdnBinding binding);

@@ -43,7 +43,7 @@ struct CertificateInfo {
   std::optional<int> path_length;   ///< how many authorities may stand between this one and a leaf
   std::optional<KeyAlgorithm> key;  ///< nullopt: another kind of key
   std::string serial;               ///< hexadecimal
-  Time not_before, not_after;
+  Time not_before, not_after;       ///< before 1970 or after 2262-04-11: the one or the other
 };
 
 class Certificate {

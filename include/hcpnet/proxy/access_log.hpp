@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <hcpnet/log.hpp>
 #include <hcpnet/net.hpp>
 #include <hcpnet/result.hpp>
 #include <optional>
@@ -29,7 +30,7 @@ struct AccessRecord {
 
 /// Name and value of every field, in the order of docs/proxy.md. What does not apply is "-"; bytes of a server name
 /// other than printable ASCII, and "\", are \xHH. A name "-" is "\x2d".
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> fields_of(const AccessRecord& record);
+[[nodiscard]] Logger::Fields fields_of(const AccessRecord& record);
 
 /// How a record becomes a line: JSON, or text with a field wherever the template has "%{name}", and "%" for "%%".
 class AccessLogFormat {

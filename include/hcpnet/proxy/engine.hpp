@@ -94,7 +94,7 @@ struct EngineStats {
   struct PerListener {
     std::uint64_t total = 0, active = 0, limit_refused = 0, no_route = 0, inspect_timeouts = 0;
   };
-  std::map<Endpoint, PerListener> listeners;  ///< by configured address
+  std::map<Endpoint, PerListener> listeners;  ///< by configured address, TCP and UDP together
   struct PerEndpoint {
     std::uint64_t total = 0, active = 0, failures = 0;
     bool is_healthy = true;  ///< by active checks
@@ -134,9 +134,10 @@ class Engine {
   void start(std::shared_ptr<const RouteTable> table);
   /// New connections follow `table` from now on. Established tunnels are not touched, but those whose route is gone
   /// end after removed_route_timeout, unless it comes back: those that the table, asked anew by what the client asked
-  /// for and who he is now, would refuse or lead to another backend, by its name and Backend::target. Listeners that
-  /// are new are opened, those that are gone are closed; all or nothing: throws boost::system::system_error that names
-  /// the address, and all stays as it was.
+  /// for and who he is now, would refuse or lead to another backend, by its name and Backend::target. Flows of
+  /// datagrams end at once where their backend has their endpoint no more, and with their listener. Listeners that are
+  /// new are opened, those that are gone are closed; all or nothing: throws boost::system::system_error that names the
+  /// address, and all stays as it was.
   void replace(std::shared_ptr<const RouteTable> table);
   /// Opens what is new in `table` without serving it, so that replace() with the same table cannot fail any more.
   /// Throws as replace() does. A later call, or replace(), forgets what was prepared and not used.

@@ -27,8 +27,8 @@ struct HttpHost {
 /// linear in the bytes. The host is that of the request target where it has one, otherwise of the Host field (RFC 9112
 /// section 3.2.2). Stricter than it must be, because a server behind may understand a doubtful request otherwise: a
 /// line that ends without CR, a folded line, a blank before a colon, two Host fields, or none in HTTP/1.1 are
-/// malformed. HTTP/2 without TLS is other_protocol. Errors: any Errc. One thread per reader. Specification: RFC 9112
-/// sections 2 to 5.
+/// malformed, and so is a target that is neither a path nor "*" nor names a host. HTTP/2 without TLS is other_protocol.
+/// Errors: any Errc. One thread per reader. Specification: RFC 9112 sections 2 to 5.
 class HttpHostReader {
  public:
   explicit HttpHostReader(const HttpHostLimits& limits = {}) noexcept : limits_(limits) {}

@@ -29,7 +29,8 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Throws boost::system::system_error that names the interface. Call once.
+  /// An interface that is not there yet is looked for. Throws boost::system::system_error that names the interface.
+  /// Call once.
   void start(std::vector<Network> networks);
   /// Advertises the new contents soon. What was advertised on an interface and is no more simply ends; its lifetimes
   /// run out. Throws like start(), with the old state kept.

@@ -59,8 +59,8 @@ struct Step {
 [[nodiscard]] Step compare(const nlohmann::json& desired, const nlohmann::json* observed, bool may_recreate = false);
 
 /// `observed` with every field of `desired`, for an update instead of a server-side apply: compare() finds nothing to
-/// do with it. All else of `observed` stays, and so does its resourceVersion, by which the API server refuses the
-/// update where somebody else was faster.
+/// do with it. All else of `observed` stays, but for another binding of a machine's interface, of which KubeVirt takes
+/// one. So does its resourceVersion, by which the API server refuses the update where somebody else was faster.
 [[nodiscard]] nlohmann::json overlay(nlohmann::json observed, const nlohmann::json& desired);
 
 struct PlanOptions {

@@ -109,6 +109,9 @@ TEST(MachineConfig, HasItsConfigInlineOrRaw) {
        {"", "[]", "kind: MachineConfig\n", "kind: Pod\nspec: {config: {ignition: {}}}\n",
         "kind: MachineConfig\nspec: {config: {raw: '{'}}\n", "kind: MachineConfig\nspec: {config: {raw: 7}}\n"})
     EXPECT_TRUE(parse_machine_config("m", bad).has_error()) << bad;
+  const std::string lists = std::string(300'000, '[') + std::string(300'000, ']');  // deeper than a stack
+  EXPECT_TRUE(parse_machine_config("m", "kind: MachineConfig\nspec: {config: {raw: '{\"ignition\": " + lists + "}'}}\n")
+                  .has_error());
 }
 
 TEST(Ids, AreRandomAndOfTheirForm) {

@@ -120,6 +120,16 @@ TEST_F(Render, NodesAreTheirMachineConfigWithWhatIsTheirOwn) {
   EXPECT_EQ(failed.error().error_count(), 1u) << failed.error().to_string();
 }
 
+TEST_F(Render, ABootstrapNodeOfAnotherNameHasItsConfigWhereTheStagesLook) {
+  const auto named =
+      test::bootstrap_cluster(test::bootstrap_text("name: bootstrap, role: Bootstrap", "name: boot, role: Bootstrap"));
+  const Rendered rendered = render(named, test::bootstrap_inputs(), "out").value();
+  EXPECT_TRUE(configs_of(rendered).contains("boot.ign"));
+  const auto stage = std::ranges::find(rendered.files, std::string("stages/09-install.sh"), &pki::OutputFile::name);
+  ASSERT_TRUE(stage != rendered.files.end());
+  EXPECT_THAT(stage->text.reveal(), HasSubstr("install_by_hand boot "));
+}
+
 TEST_F(Render, WithoutMachineConfigsOnlyTheInstallersLayoutHasPointers) {
   const auto warned = [](const Rendered& rendered, const std::string& code) {
     return std::ranges::any_of(rendered.warnings, [&](const Diagnostic& d) { return d.code == code; });

@@ -395,6 +395,37 @@ TEST(DhcpAllocator, RevertedRenewalStaysBound) {
   EXPECT_EQ(allocator.usage().bound, 1U);
 }
 
+TEST(DhcpAllocator, KnowsWhichEndIsOnDisk) {
+  Allocator allocator(subnet());
+  static_cast<void>(allocator.offer(test_mac(1), {}, kNow));
+  allocator.bind(test_mac(1), at(50), {}, kNow);
+  EXPECT_EQ(allocator.stored_end(test_mac(1), at(50)), std::nullopt) << "not there yet";
+  allocator.confirm(test_mac(1), at(50));
+  EXPECT_EQ(allocator.stored_end(test_mac(1), at(50)), kNow + 3600s);
+  EXPECT_EQ(allocator.stored_end(test_mac(2), at(50)), std::nullopt) << "somebody else's";
+
+  // Two renewals wait: the first one gets there, the second one does not.
+  const Lease first = allocator.bind(test_mac(1), at(50), {}, kNow + 10s).back().lease;
+  allocator.bind(test_mac(1), at(50), {}, kNow + 20s);
+  EXPECT_EQ(allocator.stored_end(test_mac(1), at(50)), kNow + 3600s);
+  allocator.confirm(first);
+  EXPECT_EQ(allocator.stored_end(test_mac(1), at(50)), kNow + 3610s);
+  allocator.revert(test_mac(1), at(50), kNow + 20s);
+  EXPECT_EQ(allocator.stored_end(test_mac(1), at(50)), kNow + 3610s);
+  allocator.confirm(allocator.bind(test_mac(1), at(50), {}, kNow + 30s).back().lease);
+  EXPECT_EQ(allocator.stored_end(test_mac(1), at(50)), kNow + 3630s);
+
+  // Nobody knows whether a shorter one that failed is there.
+  Subnet shorter = subnet();
+  shorter.lease_time = 60s;
+  allocator.reconfigure(shorter);
+  allocator.bind(test_mac(1), at(50), {}, kNow + 40s);
+  allocator.revert(test_mac(1), at(50), kNow + 40s);
+  EXPECT_EQ(allocator.stored_end(test_mac(1), at(50)), kNow + 100s);
+  allocator.release(test_mac(1), at(50), kNow + 50s);
+  EXPECT_EQ(allocator.stored_end(test_mac(1), at(50)), std::nullopt);
+}
+
 TEST(DhcpAllocator, LeaseOutsideTodaysPoolStaysButIsNotRenewed) {
   Allocator allocator(subnet());
   lease(allocator, test_mac(1));

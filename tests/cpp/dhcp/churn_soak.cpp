@@ -51,6 +51,13 @@ MacAddress mac_of(std::uint32_t client) {
   return test::test_mac(client);
 }
 
+/// What is left of the lease, where the disk has failed by then; else kLeaseTime.
+std::chrono::seconds lease_time_of(const DhcpAnswer& answer) {
+  std::uint32_t seconds = 0;
+  for (const std::uint8_t byte : answer.find(51).value_or(test::Bytes())) seconds = seconds << 8 | byte;
+  return std::chrono::seconds(seconds);
+}
+
 /// What clients were told, over all lives of the server.
 class Ledger {
  public:
@@ -66,7 +73,7 @@ class Ledger {
     const Holding& holding = holdings_[client];
     return holding.until > Clock::now() + kMargin ? &holding : nullptr;
   }
-  void acknowledge(std::uint32_t client, Ipv4 address, Clock::time_point asked) {
+  void acknowledge(std::uint32_t client, Ipv4 address, Clock::time_point until) {
     const auto now = Clock::now();
     const auto [at, is_new] = owners_.emplace(address.value(), client);
     if (!is_new && at->second != client) {
@@ -77,7 +84,7 @@ class Ledger {
       at->second = client;
     }
     if (holdings_[client].until == Clock::time_point{}) ++served_;
-    holdings_[client] = {address, asked + kLeaseTime};
+    holdings_[client] = {address, until};
   }
   /// Before the client says so to the server.
   void give_up(std::uint32_t client) { holdings_[client].until = Clock::time_point::min(); }
@@ -187,7 +194,7 @@ class Churn {
         ++(exchange.stage == Stage::renewing    ? counts.renewed
            : exchange.stage == Stage::rebooting ? counts.rebooted
                                                 : counts.bound);
-        ledger_.acknowledge(exchange.client, answer.yiaddr, exchange.asked);
+        ledger_.acknowledge(exchange.client, answer.yiaddr, exchange.asked + lease_time_of(answer));
         break;
       case kNak:
         if (held != nullptr) problem(who + " holds " + held->address.to_string() + " and was refused it");

@@ -91,6 +91,16 @@ TEST_F(DhcpResponderRelays, LinkSelectionChoosesTheSubnetAndGiaddrOnlyWhereTheRe
       << "any address of the subnet means it, and it counts before giaddr";
 }
 
+TEST_F(DhcpResponderRelays, RelayIsOfTheSmallestNetworkThatHoldsIt) {
+  Config c = config();
+  c.subnets[0].cidr = Ipv4Cidr(Ipv4(198, 0, 0, 0), 8);
+  c.subnets[0].server_id = Ipv4(198, 0, 0, 2);
+  c.subnets[0].pools = {{{Ipv4(198, 0, 0, 50), Ipv4(198, 0, 0, 59)}}};
+  responder_ = Responder(c);
+  EXPECT_EQ(answer(relayed(test::discover(kMac), {}, far(1))).yiaddr, far(50));
+  EXPECT_EQ(answer(relayed(test::discover(kMac), {}, Ipv4(198, 1, 0, 1))).yiaddr, Ipv4(198, 0, 0, 50));
+}
+
 TEST_F(DhcpResponderRelays, LinkSelectionOfAnUnknownSubnetIsNotServed) {
   EXPECT_EQ(send(link_selected(test::discover(kMac), Ipv4(10, 0, 0, 0), near(1))).dropped, "no_subnet");
 }

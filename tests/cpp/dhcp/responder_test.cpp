@@ -61,7 +61,7 @@ class DhcpResponder : public testing::Test {
   Responder::Time now_ = kNow;
 };
 
-TEST_F(DhcpResponder, OfferTellsWhatTheNetworkIs) {
+TEST_F(DhcpResponder, OfferTellsWhatTheNetworkIs) {  // RFC 2131 section 4.3.1
   const DhcpAnswer offer = answer(test::discover(kMac));
   EXPECT_EQ(offer.type(), 2);
   EXPECT_EQ(offer.find(1), (Bytes{255, 255, 255, 128})) << "the mask follows from the CIDR";
@@ -147,12 +147,16 @@ TEST_F(DhcpResponder, ConfiguredOptionsReplaceDerivedOnesButNotTheProtocols) {
 
 TEST_F(DhcpResponder, ClasslessRoutesHaveTheDefaultRouteToo) {  // DHC-26
   Config c = config();
-  c.subnets[0].options = {{121, {8, 10, 192, 0, 2, 9}}};
+  c.subnets[0].options = {{121, {8, 10, 192, 0, 2, 9}}, {249, {8, 10, 192, 0, 2, 9}}};
   configure(c);
   EXPECT_EQ(answer(test::discover(kMac).with(55, {121})).find(121), (Bytes{0, 192, 0, 2, 1, 8, 10, 192, 0, 2, 9}));
+  const DhcpAnswer all = answer(test::discover(kMac));
+  EXPECT_TRUE(all.find(121));
+  EXPECT_FALSE(all.find(249)) << "of those who ask for nothing in particular few know it";
+  EXPECT_EQ(answer(test::discover(kMac).with(55, {249})).find(249), (Bytes{8, 10, 192, 0, 2, 9}));
 }
 
-TEST_F(DhcpResponder, ReplyKeepsToTheClientsSize) {
+TEST_F(DhcpResponder, ReplyKeepsToTheClientsSize) {  // RFC 2132 section 9.10
   Config c = config();
   c.subnets[0].options = {{43, Bytes(250, 1)}, {66, Bytes(200, 2)}, {67, Bytes(200, 3)}};
   configure(c);
@@ -174,21 +178,21 @@ TEST_F(DhcpResponder, SelectedOfferIsBoundEvenIfItRanOutAndIsFree) {
   EXPECT_EQ(answer(test::select(kMac, kServer, at(50))).type(), 5);
 }
 
-TEST_F(DhcpResponder, SelectedOfferThatSomebodyElseTookIsRefused) {
+TEST_F(DhcpResponder, SelectedOfferThatSomebodyElseTookIsRefused) {  // section 4.3.2, SELECTING
   answer(test::discover(kMac));
   now_ += 60s;
   bind(test_mac(2));
   EXPECT_EQ(answer(test::select(kMac, kServer, at(50))).type(), 6);
 }
 
-TEST_F(DhcpResponder, LostAckIsSentAgain) {
+TEST_F(DhcpResponder, LostAckIsSentAgain) {  // section 4.3.2, SELECTING
   const Ipv4 address = bind(kMac);
   const Outcome again = send(test::select(kMac, kServer, address));
   EXPECT_EQ(again.reply->type, MessageType::ack);
   EXPECT_EQ(again.changes.at(0).event.kind, LeaseEventKind::renewed);
 }
 
-TEST_F(DhcpResponder, RequestWithoutAnyAddressIsDropped) {
+TEST_F(DhcpResponder, RequestWithoutAnyAddressIsDropped) {  // section 4.3.2, table 4
   EXPECT_EQ(send(test::dhcp_packet(3, kMac)).dropped, "inconsistent");
   EXPECT_EQ(send(test::renew(kMac, at(50)).with_address(50, at(51))).dropped, "inconsistent");
 }
@@ -198,6 +202,7 @@ DhcpPacket reboot(const MacAddress& mac, Ipv4 address) {
   return test::dhcp_packet(3, mac).with_address(50, address);
 }
 
+// Section 4.3.2, INIT-REBOOT
 TEST_F(DhcpResponder, RebootOfAnUnknownClientDependsOnAuthority) {  // DHC-09, reply_if_not_authoritative
   EXPECT_EQ(answer(reboot(kMac, at(55))).type(), 6);
   Config c = config();
@@ -208,7 +213,7 @@ TEST_F(DhcpResponder, RebootOfAnUnknownClientDependsOnAuthority) {  // DHC-09, r
   EXPECT_EQ(out.dropped, "not_authoritative");
 }
 
-TEST_F(DhcpResponder, RebootAtTheWrongAddressIsRefusedEvenWithoutAuthority) {
+TEST_F(DhcpResponder, RebootAtTheWrongAddressIsRefusedEvenWithoutAuthority) {  // section 4.3.2, INIT-REBOOT
   Config c = config();
   c.subnets[0].authoritative = false;
   configure(c);
@@ -217,13 +222,13 @@ TEST_F(DhcpResponder, RebootAtTheWrongAddressIsRefusedEvenWithoutAuthority) {
   EXPECT_EQ(answer(reboot(kMac, at(50))).type(), 5);
 }
 
-TEST_F(DhcpResponder, RebootAfterExpiryGetsTheSameAddressWhileItIsFree) {
+TEST_F(DhcpResponder, RebootAfterExpiryGetsTheSameAddressWhileItIsFree) {  // section 4.3.2, INIT-REBOOT
   bind(kMac);
   now_ += 4000s;
   EXPECT_EQ(answer(reboot(kMac, at(50))).type(), 5);
 }
 
-TEST_F(DhcpResponder, RebootAtAReservedAddressNeedsNoHistory) {
+TEST_F(DhcpResponder, RebootAtAReservedAddressNeedsNoHistory) {  // section 4.3.2, INIT-REBOOT
   Config c = config();
   c.subnets[0].reservations = {{kMac, at(100), ""}};
   configure(c);
@@ -231,7 +236,7 @@ TEST_F(DhcpResponder, RebootAtAReservedAddressNeedsNoHistory) {
 }
 
 // RENEWING, REBINDING
-TEST_F(DhcpResponder, RenewalGoesToTheClientsAddress) {
+TEST_F(DhcpResponder, RenewalGoesToTheClientsAddress) {  // section 4.3.2
   bind(kMac);
   now_ += 1800s;
   const Outcome out = send(test::renew(kMac, at(50)));
@@ -242,7 +247,7 @@ TEST_F(DhcpResponder, RenewalGoesToTheClientsAddress) {
   EXPECT_EQ(out.changes.at(0).event.lease.expires, now_ + 3600s);
 }
 
-TEST_F(DhcpResponder, RenewalOfAForgottenLeaseGoesOnWhereTheServerIsAlone) {
+TEST_F(DhcpResponder, RenewalOfAForgottenLeaseGoesOnWhereTheServerIsAlone) {  // section 4.3.2; a deviation
   EXPECT_EQ(answer(test::renew(kMac, at(55))).type(), 5);
   EXPECT_EQ(answer(test::renew(test_mac(2), at(55))).type(), 6) << "but not at an address that somebody has";
   Config c = config();
@@ -251,7 +256,7 @@ TEST_F(DhcpResponder, RenewalOfAForgottenLeaseGoesOnWhereTheServerIsAlone) {
   EXPECT_EQ(send(test::renew(kMac, at(55))).dropped, "not_authoritative");
 }
 
-TEST_F(DhcpResponder, LeaseOutsideTodaysPoolIsNotRenewed) {  // DHC-19
+TEST_F(DhcpResponder, LeaseOutsideTodaysPoolIsNotRenewed) {  // section 4.3.2; DHC-19
   bind(kMac);
   Config c = config();
   c.subnets[0].pools = {{{at(80), at(89)}}};
@@ -262,7 +267,7 @@ TEST_F(DhcpResponder, LeaseOutsideTodaysPoolIsNotRenewed) {  // DHC-19
 }
 
 // DECLINE, RELEASE, INFORM
-TEST_F(DhcpResponder, DeclineAndReleaseHaveNoReply) {
+TEST_F(DhcpResponder, DeclineAndReleaseHaveNoReply) {  // sections 4.3.3 and 4.3.4
   bind(kMac);
   const Outcome declined = send(test::dhcp_packet(4, kMac).with_address(54, kServer).with_address(50, at(50)));
   EXPECT_FALSE(declined.reply);
@@ -276,7 +281,7 @@ TEST_F(DhcpResponder, DeclineAndReleaseHaveNoReply) {
   EXPECT_EQ(send(release).dropped, "not_bound");
 }
 
-TEST_F(DhcpResponder, ClientThatDeclinesWhateverItGetsIsNotBelieved) {
+TEST_F(DhcpResponder, ClientThatDeclinesWhateverItGetsIsNotBelieved) {  // section 4.3.3
   ResponderLimits limits;
   limits.allocator.max_declined_per_client = 1;
   responder_ = Responder(config(), limits);
@@ -289,7 +294,7 @@ TEST_F(DhcpResponder, ClientThatDeclinesWhateverItGetsIsNotBelieved) {
   EXPECT_EQ(bind(kMac), second) << "it has it still";
 }
 
-TEST_F(DhcpResponder, WhatIsMeantForAnotherServerIsLeftAlone) {
+TEST_F(DhcpResponder, WhatIsMeantForAnotherServerIsLeftAlone) {  // sections 3.1 and 4.3.2
   bind(kMac);
   const Ipv4 other(192, 0, 2, 99);
   EXPECT_EQ(send(test::dhcp_packet(4, kMac).with_address(54, other).with_address(50, at(50))).dropped, "not_for_us");
@@ -299,7 +304,7 @@ TEST_F(DhcpResponder, WhatIsMeantForAnotherServerIsLeftAlone) {
   EXPECT_EQ(responder_.usage(0).bound, 1U);
 }
 
-TEST_F(DhcpResponder, InformIsAnsweredWithinTheSubnetOnly) {
+TEST_F(DhcpResponder, InformIsAnsweredWithinTheSubnetOnly) {  // section 4.3.5
   DhcpPacket inform = test::dhcp_packet(8, kMac);
   inform.ciaddr = at(77);
   inform.giaddr = at(1);
@@ -312,7 +317,7 @@ TEST_F(DhcpResponder, InformIsAnsweredWithinTheSubnetOnly) {
 }
 
 // Relays
-TEST_F(DhcpResponder, RelayChoosesTheSubnet) {
+TEST_F(DhcpResponder, RelayChoosesTheSubnet) {  // section 4.3.1
   Config c = config();
   Subnet second = c.subnets[0];
   second.name = "hcp/vlan8";
@@ -334,14 +339,14 @@ TEST_F(DhcpResponder, RelayChoosesTheSubnet) {
   EXPECT_EQ(send(relayed).dropped, "no_subnet");
 }
 
-TEST_F(DhcpResponder, NobodyOutsideTheSubnetIsSentAnything) {
+TEST_F(DhcpResponder, NobodyOutsideTheSubnetIsSentAnything) {  // section 4.1
   DhcpPacket packet = test::discover(kMac);
   packet.ciaddr = Ipv4(203, 0, 113, 9);
   EXPECT_EQ(send(packet).reply->delivery, Delivery::hardware);
 }
 
 // What is dropped, and how it is counted.
-TEST_F(DhcpResponder, DropsWhatIsNoRequest) {
+TEST_F(DhcpResponder, DropsWhatIsNoRequest) {  // section 2
   const auto dropped = [&](auto change) {
     DhcpPacket packet = test::discover(kMac);
     change(packet);
@@ -362,7 +367,7 @@ TEST_F(DhcpResponder, DropsWhatIsNoRequest) {
   EXPECT_EQ(answer(test::discover(kMac)).type(), 2) << "and goes on";
 }
 
-TEST_F(DhcpResponder, ExhaustedPoolIsSilence) {
+TEST_F(DhcpResponder, ExhaustedPoolIsSilence) {  // section 4.3.1
   for (unsigned n = 0; n < 10; ++n) bind(test_mac(100 + n));
   EXPECT_EQ(send(test::discover(kMac)).dropped, "pool_exhausted");
 }
@@ -372,8 +377,37 @@ TEST_F(DhcpResponder, ChangeThatWasNotStoredBindsNobody) {
   const Outcome out = responder_.handle(test::select(kMac, kServer, at(50)).bytes(), 0, now_);
   ASSERT_FALSE(out.changes.empty());
   responder_.settle(out.changes, false, now_);
+  EXPECT_FALSE(responder_.acknowledge_stored(out, now_));
   EXPECT_TRUE(responder_.leases().empty());
   EXPECT_EQ(answer(test::discover(test_mac(2))).yiaddr, at(51)) << "held for the client that asks again";
+}
+
+// A machine that restarts while the disk fails needs its address; what a restart of the server knows can be told.
+TEST_F(DhcpResponder, RenewalThatWasNotStoredIsToldWhatIsLeftOfTheLease) {
+  bind(kMac);
+  const auto renew_in_vain = [&] {
+    const Outcome out = responder_.handle(test::renew(kMac, at(50)).bytes(), 0, now_);
+    EXPECT_TRUE(out.reply);
+    responder_.settle(out.changes, false, now_);
+    return std::pair(out.reply, responder_.acknowledge_stored(out, now_));
+  };
+  now_ += 600s;
+  const auto [meant, said] = renew_in_vain();
+  ASSERT_TRUE(meant && said);
+  const DhcpAnswer ack = test::read_answer(said->packet).value();
+  EXPECT_EQ(ack.type(), 5);
+  EXPECT_EQ(ack.yiaddr, at(50));
+  EXPECT_EQ(ack.find(51), (Bytes{0, 0, 0x0B, 0xB7})) << "2999: a client may have asked a second ago";
+  EXPECT_EQ(ack.find(58), (Bytes{0, 0, 0x05, 0xDB}));
+  EXPECT_EQ(ack.find(59), (Bytes{0, 0, 0x0A, 0x40}));
+  EXPECT_EQ(ack.codes(), test::read_answer(meant->packet)->codes());
+  EXPECT_EQ(said->destination, meant->destination);
+
+  now_ += 2989s;
+  EXPECT_TRUE(renew_in_vain().second) << "ten seconds are left";
+  now_ += 1s;
+  EXPECT_FALSE(renew_in_vain().second);
+  EXPECT_EQ(answer(test::renew(kMac, at(50))).find(51), (Bytes{0, 0, 0x0E, 0x10})) << "the disk works again";
 }
 
 // Section 4.1, every way a reply may take.

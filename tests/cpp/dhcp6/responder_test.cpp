@@ -108,7 +108,7 @@ class Dhcp6 : public ::testing::Test {
   Responder::Time now = kStart;
 };
 
-TEST_F(Dhcp6, SolicitIsAdvertisedWithoutALease) {
+TEST_F(Dhcp6, SolicitIsAdvertisedWithoutALease) {  // sections 18.3.1 and 18.3.9
   const Answer answer = send(Ask{});
   EXPECT_EQ(answer.type(), 2);
   EXPECT_EQ(answer.given(), address("2001:db8::10"));
@@ -120,7 +120,7 @@ TEST_F(Dhcp6, SolicitIsAdvertisedWithoutALease) {
   EXPECT_TRUE(responder.leases().empty());
 }
 
-TEST_F(Dhcp6, RequestBindsAndIsStoredBeforeTheReply) {
+TEST_F(Dhcp6, RequestBindsAndIsStoredBeforeTheReply) {  // section 18.3.2
   const Answer answer = send(Ask{.type = 3, .names_server = true});
   EXPECT_EQ(answer.type(), 7);
   ASSERT_EQ(answer.outcome.changes.size(), 1u);
@@ -140,7 +140,7 @@ TEST_F(Dhcp6, OptionsComeAsAsked) {
   EXPECT_FALSE(one.option(24).empty());
 }
 
-TEST_F(Dhcp6, InformationRequestGetsConfigurationOnly) {
+TEST_F(Dhcp6, InformationRequestGetsConfigurationOnly) {  // section 18.3.6
   const Answer answer = send(Ask{.type = 11, .more = option6(6, {0, 23, 0, 32})});
   EXPECT_EQ(answer.type(), 7);
   EXPECT_FALSE(answer.option(23).empty());
@@ -169,7 +169,7 @@ TEST_F(Dhcp6, UnicastIsToldToUseMulticast) {  // section 18.4
   EXPECT_EQ(send(Ask{}, unicast).outcome.dropped, "unicast");
 }
 
-TEST_F(Dhcp6, RapidCommitOnlyWhereConfigured) {
+TEST_F(Dhcp6, RapidCommitOnlyWhereConfigured) {  // section 18.3.1
   EXPECT_EQ(send(Ask{.more = option6(14, {})}).type(), 2);
   ResponderConfig rapid = config();
   rapid.subnets[0].rapid_commit = true;
@@ -195,7 +195,7 @@ TEST_F(Dhcp6, RequestForAnotherLinkIsNotOnLink) {  // section 18.3.2
   EXPECT_TRUE(answer.outcome.changes.empty());
 }
 
-TEST_F(Dhcp6, RenewAndRebindProlong) {
+TEST_F(Dhcp6, RenewAndRebindProlong) {  // sections 18.3.4 and 18.3.5
   const auto first = lease(1);
   now += 1800s;
   const Answer renewed = send(Ask{.type = 5, .names_server = true, .addresses = {*first}});
@@ -207,7 +207,7 @@ TEST_F(Dhcp6, RenewAndRebindProlong) {
   EXPECT_EQ(send(Ask{.type = 6, .addresses = {*first}}).given(), first);
 }
 
-TEST_F(Dhcp6, AnUnknownBindingGoesOnWhereTheAddressIsFree) {
+TEST_F(Dhcp6, AnUnknownBindingGoesOnWhereTheAddressIsFree) {  // sections 18.3.4 and 18.3.5
   const Answer free = send(Ask{.type = 5, .names_server = true, .addresses = {address("2001:db8::1a")}});
   EXPECT_EQ(free.given(), address("2001:db8::1a"));
   const Answer taken =
@@ -223,7 +223,7 @@ TEST_F(Dhcp6, AnUnknownBindingGoesOnWhereTheAddressIsFree) {
             "not_authoritative");
 }
 
-TEST_F(Dhcp6, ReleaseEndsAndTheSameClientGetsItAgain) {
+TEST_F(Dhcp6, ReleaseEndsAndTheSameClientGetsItAgain) {  // section 18.3.7
   const auto first = lease(1);
   const Answer answer = send(Ask{.type = 8, .names_server = true, .addresses = {*first}});
   EXPECT_EQ(answer.status(), 0);
@@ -236,7 +236,7 @@ TEST_F(Dhcp6, ReleaseEndsAndTheSameClientGetsItAgain) {
   EXPECT_TRUE(other.outcome.changes.empty()) << "nobody releases what is another's";
 }
 
-TEST_F(Dhcp6, ADeclinedAddressRests) {
+TEST_F(Dhcp6, ADeclinedAddressRests) {  // section 18.3.8
   const auto first = lease(1);
   const Answer answer = send(Ask{.type = 9, .names_server = true, .addresses = {*first}});
   ASSERT_EQ(answer.outcome.changes.size(), 1u);
@@ -249,7 +249,7 @@ TEST_F(Dhcp6, ADeclinedAddressRests) {
   EXPECT_FALSE(given.contains(*first));
 }
 
-TEST_F(Dhcp6, AFullPoolSaysSo) {
+TEST_F(Dhcp6, AFullPoolSaysSo) {  // section 18.3.9
   for (std::uint8_t n = 1; n <= 16; ++n) ASSERT_TRUE(lease(n));
   const Answer answer = send(Ask{.client = duid(17)});
   EXPECT_EQ(answer.type(), 2);
@@ -273,6 +273,47 @@ TEST_F(Dhcp6, ABindingThatWasNotStoredIsAnOfferAgain) {
   EXPECT_EQ(responder.usage(0).offered, 1u);
   EXPECT_EQ(lease(2), address("2001:db8::11")) << "it is held";
   EXPECT_EQ(lease(1), address("2001:db8::10"));
+}
+
+// A machine that restarts while the disk fails needs its address; what a restart of the server knows can be told.
+TEST_F(Dhcp6, ARenewalThatWasNotStoredIsToldWhatIsLeftOfTheLease) {
+  const auto given = lease(1);
+  ASSERT_TRUE(given);
+  const auto send_in_vain = [&](const Bytes6& bytes) {
+    Answer out{responder.handle(bytes, {0, kLinkLocal, true}, now)};
+    responder.settle(out.outcome.changes, false, now);
+    out.outcome.reply = responder.acknowledge_stored(out.outcome, now);
+    return out;
+  };
+  const Bytes6 renew = Ask{.type = 5, .names_server = true, .addresses = {*given}}.bytes();
+  now += 600s;
+  const Answer told = send_in_vain(renew);
+  EXPECT_EQ(told.type(), 7);
+  EXPECT_EQ(told.given(), given);
+  EXPECT_EQ(told.lifetime(), 2999u) << "a client may have asked a second ago";
+  const Bytes6 association = told.option(3);
+  ASSERT_GE(association.size(), 12u);
+  EXPECT_EQ(Bytes6(association.begin() + 4, association.begin() + 12), from_hex6("000005db 0000095f")) << "T1, T2";
+
+  const auto bytes_of = [](const Ipv6& a) { return Bytes6(a.bytes().begin(), a.bytes().end()); };
+  const Bytes6 relayed = join6({{12, 0}, bytes_of(address("2001:db8::1")), bytes_of(kLinkLocal), option6(9, renew)});
+  EXPECT_EQ(find6(send_in_vain(relayed).packet(), 9, 34), told.packet()) << "the same through a relay";
+
+  EXPECT_EQ(send_in_vain(Ask{.type = 3, .client = duid(2), .names_server = true}.bytes()).type(), 0) << "a new lease";
+  EXPECT_EQ(send_in_vain(Ask{.type = 8, .names_server = true, .addresses = {*given}}.bytes()).type(), 0) << "RELEASE";
+}
+
+TEST_F(Dhcp6, ALeaseThatIsAlmostOverOnDiskIsNotAcknowledgedFromThere) {
+  const auto given = lease(1);
+  const Ask renew{.type = 5, .names_server = true, .addresses = {*given}};
+  for (const auto& [after, type] : {std::pair(3589s, 7), std::pair(1s, 0)}) {
+    now += after;
+    Answer out{responder.handle(renew.bytes(), {0, kLinkLocal, true}, now)};
+    responder.settle(out.outcome.changes, false, now);
+    out.outcome.reply = responder.acknowledge_stored(out.outcome, now);
+    EXPECT_EQ(out.type(), type);
+  }
+  EXPECT_EQ(send(renew).lifetime(), 3600u) << "the disk works again";
 }
 
 TEST_F(Dhcp6, ALateCommitOfARenewalMakesItABindingAgain) {
@@ -412,7 +453,7 @@ TEST_F(Dhcp6, OneClientDoesNotDeclineThePool) {
   EXPECT_EQ(responder.usage(0).declined, 1u);
 }
 
-TEST_F(Dhcp6, ARelayNamesTheLink) {
+TEST_F(Dhcp6, ARelayNamesTheLink) {  // section 13.1
   const Bytes6 header = from_hex6("0c00 20010db8000000000000000000000001 fe800000000000000000000000001234");
   const Bytes6 relayed = join6({header, option6(18, {'e', 't', 'h'}), option6(9, Ask{}.bytes())});
   const Answer answer = send(relayed, {0, address("2001:db8:5::1"), false});

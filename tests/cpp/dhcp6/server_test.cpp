@@ -97,6 +97,7 @@ TEST(Dhcp6Server, LeasesAndItsOwnNameOutliveARestart) {
     ASSERT_FALSE(reply.empty());
     EXPECT_EQ(reply[0], 7);
     EXPECT_EQ(server.run([](Server& s) { return s.stats().v6.sent["REPLY"]; }), 1u);
+    EXPECT_EQ(server.run([](Server& s) { return s.stats().v6.events["bound"]; }), 1u);
     server.stop();
   }
   test::ServerThread server(database, both_families(), any_port());

@@ -233,6 +233,21 @@ TEST_F(DnsForwarderPolicy, WithZonesAloneOtherNamesAreRefused) {
   EXPECT_EQ(server->stats().responses.at("REFUSED"), 2u);
 }
 
+TEST_F(DnsForwarderPolicy, CodesThatNobodyKnowsAreCountedTogether) {
+  add([](const Asked& asked) {
+    Message reply = asked.query;
+    reply.flags |= flag::kResponse;
+    reply.edns = Edns{};
+    reply.extended_rcode = static_cast<std::uint8_t>(asked.number + 1);
+    return Reply(encode_message(reply).value());
+  });
+  start_forwarding();
+  ask_many(20);
+  const ServerStats stats = server->stats();
+  EXPECT_THAT(stats.upstream_replies, ElementsAre(Pair(::testing::_, ElementsAre(Pair("other", 20u)))));
+  EXPECT_THAT(stats.upstream_durations, ElementsAre(Pair(::testing::_, ElementsAre(Key("other")))));
+}
+
 TEST_F(DnsForwarderPolicy, TimesToLiveAreBroughtIntoBounds) {
   add_good();
   forwarding.min_ttl = 100s;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forwarding against upstreams that follow a script; time is held by the test.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <boost/system/system_error.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <hcpnet/dns/cookie.hpp>
 #include <hcpnet/dns/server.hpp>
 #include <set>
 
@@ -171,6 +173,69 @@ TEST_F(DnsForwarder, NamesOutsideTheZonesAreForwardedAndKept) {
   EXPECT_EQ(asked(), 2U) << "its time was over";
 }
 
+/// Of a client that has no cookie of a server, or shows the one it had.
+Message query_with_cookie(std::string_view qname, std::string_view cookie = "abcdefgh") {
+  Message query = make_query(qname, Type::a);
+  query.edns = Edns{};
+  query.edns->options = std::string("\0\x0a\0", 3) + static_cast<char>(cookie.size()) + std::string(cookie);
+  return query;
+}
+/// That of the client with ours.
+std::string cookie_of(const Message& reply) {
+  const std::string options = reply.edns.value_or(Edns{}).options;
+  EXPECT_EQ(options.substr(0, 12), std::string("\0\x0a\0\x18"
+                                               "abcdefgh",
+                                               12))
+      << "not the client's and ours";
+  return options.size() < 4 ? std::string() : options.substr(4);
+}
+
+// RFC 7873 section 5.3: a client that has had a cookie drops what comes without.
+TEST_F(DnsForwarder, RepliesHaveCookiesAsThoseOfZonesHave) {
+  const std::vector<std::string> many(40, "192.0.2.1");
+  add([&](const Asked& asked) {
+    const Name name = asked.query.questions.at(0).name;
+    if (name == test::name("fails.example.net")) return Reply(reply_with_code(asked.query, Rcode::servfail));
+    return Reply(reply_with(asked.query, name == test::name("many.example.net") ? many : kGood));
+  });
+  start_forwarding();
+  const std::string cookie = cookie_of(ask(query_with_cookie("api.blue.example")));
+  ASSERT_EQ(cookie.size(), sizeof(Cookie));
+  for (const char* from : {"upstream", "cache"}) {
+    const Message reply = ask(query_with_cookie("www.example.net", cookie));
+    EXPECT_EQ(addresses(reply), kGood) << from;
+    EXPECT_EQ(cookie_of(reply).size(), sizeof(Cookie)) << from;
+  }
+  EXPECT_EQ(asked(), 1U);
+  for (const char* from : {"upstream", "cache"}) {
+    const Message failure = ask(query_with_cookie("fails.example.net", cookie));
+    EXPECT_EQ(failure.rcode(), Rcode::servfail) << from;
+    EXPECT_EQ(cookie_of(failure).size(), sizeof(Cookie)) << from;
+  }
+  for (const char* from : {"upstream", "cache"}) {
+    Message query = query_with_cookie("many.example.net");
+    query.edns->udp_bytes = kMinUdpBytes;
+    const Message cut = ask(query);
+    EXPECT_NE(cut.flags & flag::kTruncated, 0) << from;
+    EXPECT_EQ(cut.answers.size(), (kMinUdpBytes - 34U - 11U - 4U - sizeof(Cookie)) / 16) << from;
+    EXPECT_EQ(cookie_of(cut).size(), sizeof(Cookie)) << from;
+  }
+  EXPECT_EQ(server->stats().cookies.at("valid"), 4U);
+}
+
+TEST_F(DnsForwarder, RepliesHaveNoCookieWhereTheyAreOffAndTheNameOfTheServerIfAsked) {
+  add(good);
+  Config config = config_with(all_upstreams());
+  config.cookies = false;
+  config.identity.nsid = "dns-1";
+  start(std::move(config));
+  client = std::make_unique<UdpClient>(io, bound());
+  Message query = query_with_cookie("www.example.net");
+  for (const char* from : {"upstream", "cache"}) EXPECT_EQ(ask(query).edns.value().options, "") << from;
+  query.edns->options = std::string("\0\3\0\0", 4);
+  EXPECT_EQ(ask(query).edns.value().options, std::string("\0\3\0\5dns-1", 9));
+}
+
 TEST_F(DnsForwarder, NothingInAZoneOfTheViewIsForwarded) {
   add(good);
   start_forwarding();
@@ -291,6 +356,7 @@ TEST_F(DnsForwarder, AnAliasOfTheirsThatLeadsIntoAZoneOfOursEndsThere) {
     EXPECT_EQ(reply.answers[1].owner, test::name("cdn.example.org"));
     EXPECT_EQ(reply.flags & flag::kAuthoritative, 0) << "not for the first name";
   }
+  EXPECT_EQ(cookie_of(ask(query_with_cookie("www.example.net"))).size(), sizeof(Cookie));
   TcpClient stream(io, bound());
   stream.send(TcpClient::frame(make_query("www.example.net", Type::a)));
   EXPECT_EQ(addresses(stream.receive().value()), ours);
@@ -823,6 +889,23 @@ TEST_F(DnsResolvConfFile, IsReadAgainWhenItChangesAtMostOnceASecond) {
   EXPECT_EQ(file.servers(start + 5s).size(), 2U) << "a file that is gone for a moment changes nothing";
   replace_with("");
   EXPECT_TRUE(file.servers(start + 6s).empty());
+}
+
+TEST_F(DnsResolvConfFile, IsReadAgainWhereItCouldNotBeOpened) {
+  replace_with("nameserver 192.0.2.1\n");
+  ResolvConfFile file(path());
+  const Clock::SteadyTime start{};
+  const std::vector<std::string> before{"192.0.2.1:53"};
+  EXPECT_EQ(texts(file.servers(start)), before);
+  replace_with("nameserver 192.0.2.2\n");
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit no_descriptors{0, usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &no_descriptors), 0);
+  const auto meanwhile = texts(file.servers(start + 1s));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_EQ(meanwhile, before);
+  EXPECT_EQ(texts(file.servers(start + 2s)), std::vector<std::string>{"192.0.2.2:53"});
 }
 
 TEST_F(DnsResolvConfFile, SaysWhichNameServersItLeavesOut) {

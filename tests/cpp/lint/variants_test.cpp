@@ -106,6 +106,17 @@ TEST(Annotations, AreReadAsOvnKubernetesDoes) {
               ElementsAre("attachment-namespace"));
 }
 
+TEST(Annotations, MayHoldMoreThanAStack) {
+  const std::string lists = std::string(300'000, '[') + std::string(300'000, ']');
+  EXPECT_THAT(codes(pod_with("v1.multus-cni.io/default-network: '[{\"namespace\": " + lists + "}]'")),
+              ElementsAre("default-network-annotation"));
+  EXPECT_THAT(codes("apiVersion: hypershift.openshift.io/v1beta1\nkind: NodePool\nmetadata:\n  name: p\n  namespace: "
+                    "c\n  annotations:\n    hypershift.openshift.io/kubevirt-vm-jsonpatch: "
+                    "'[{\"op\": \"add\", \"path\": \"/a\", \"value\": " +
+                    lists + "}]'\n"),
+              ElementsAre("vm-patch-syntax"));
+}
+
 std::string machine(const std::string& interface, const std::string& annotation = "a: b",
                     const std::string& kind = "VirtualMachine") {
   const std::string body =
@@ -251,6 +262,24 @@ TEST(Authorities, HaveNoMoreBelowThemThanTheirPathLengthSays) {
   EXPECT_THAT(found("X509v3 Basic Constraints: CA:TRUE"), ElementsAre("authority-path-length"));
 }
 
+TEST(Etcd, IsKnownByItsServiceAndByWhatItServesWith) {
+  const auto found = [](const std::string& file, const std::string& names) {
+    return test::codes_of(check(
+        test::ExampleFiles(test::kNow)
+            .make({{file,
+                    "Subject: CN = server\nX509v3 Extended Key Usage: TLS Web Server Authentication\nX509v3 Subject "
+                    "Alternative Name: " +
+                        names + '\n'},
+                   {"etcd.yaml",
+                    "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: n}\nspec: {hostNetwork: true, "
+                    "containers: [{name: a, image: 'a@sha256:1', command: [etcd, "
+                    "--cert-file=/etc/kubernetes/pki/etcd/server.crt]}]}\n"}})));
+  };
+  EXPECT_THAT(found("a.crt", "DNS:localhost, DNS:etcd.openshift-etcd.svc"), ElementsAre("etcd-certificate-usages"));
+  EXPECT_THAT(found("out/etcd/server.crt", "DNS:localhost"), ElementsAre("etcd-certificate-usages"));
+  EXPECT_THAT(found("out/registry/server.crt", "DNS:localhost"), IsEmpty());
+}
+
 TEST(ApiServers, NeedTheFirstServiceAddressWhereTheSetNamesIt) {
   const auto files = [](const std::string& address) {
     return test::ExampleFiles(test::kNow)
@@ -317,6 +346,23 @@ TEST(Kubelets, WithAConfigurationAreLeftAlone) {
   EXPECT_THAT(codes("[Service]\nExecStart=/opt/site/bin/run.sh\n"), IsEmpty());
 }
 
+TEST(Kubelets, OfABootstrapNodeHaveNoKubeconfigHoweverTheyStart) {
+  const auto found = [](const std::string& unit, const std::string& script) {
+    return codes(R"({"ignition": {"version": "3.2.0"}, "storage": {"files": [
+ {"path": "/etc/kubernetes/manifests/a.yaml", "mode": 384, "contents": {"source": "data:,kube-apiserver"}},
+ {"path": "/etc/crio/crio.conf.d/a", "mode": 420,
+  "contents": {"source": "data:,[crio.image]%0Apause_image=a@sha256:1%0Aglobal_auth_file=b%0A"}},
+ {"path": "/usr/local/bin/kubelet.sh", "mode": 493, "contents": {"source": "data:,%23!/bin/bash%0A)" +
+                 script + R"(%0A"}}]},
+ "systemd": {"units": [{"name": "kubelet.service", "enabled": true, "contents": "[Service]\nExecStart=)" +
+                 unit + R"(\n"}]}})");
+  };
+  const std::string by_script = "/usr/local/bin/kubelet.sh", waiting = "/usr/bin/kubelet --config=/a --kubeconfig=/b";
+  EXPECT_THAT(found(by_script, "exec /usr/bin/kubelet --config=/a"), IsEmpty());
+  EXPECT_THAT(found(by_script, "exec " + waiting), ElementsAre("bootstrap-kubelet-kubeconfig"));
+  EXPECT_THAT(found(waiting, "true"), ElementsAre("bootstrap-kubelet-kubeconfig"));
+}
+
 TEST(Environments, AgreeWithTheStatusOfInfrastructure) {
   const std::string status =
       R"({"status": {"infrastructureName": "a", "platform": "None", "platformStatus": {"type": "None"}, "apiServerURL": "b",
@@ -371,7 +417,16 @@ TEST(Modes, AreDecimalInJsonAndMayBeOctalInYaml) {
 TEST(Scripts, AreReadLineByLine) {
   EXPECT_THAT(codes("#!/bin/sh\n# oc apply || true\noc get csr\nkubectl apply -f a\n"), IsEmpty());
   EXPECT_THAT(codes("#!/bin/sh\nkubectl create -f a \\\n  || true\n"), ElementsAre("apply-errors-ignored"));
+  EXPECT_THAT(codes("#!/bin/sh\noc apply -f a||true\n"), ElementsAre("apply-errors-ignored"));
+  EXPECT_THAT(codes("#!/bin/sh\noc apply -f a || :\n"), ElementsAre("apply-errors-ignored"));
+  EXPECT_THAT(codes("#!/bin/sh\noc apply -f a || exit 1\n"), IsEmpty());
   EXPECT_THAT(codes("#!/bin/sh\nkubectl create namespace a || true\n"), IsEmpty());
+  const std::string loop = "#!/bin/sh\nfor csr in $(oc get csr -o name); do\n";
+  EXPECT_THAT(codes(loop + "  oc adm certificate approve $csr\ndone\n"), ElementsAre("approve-everything"));
+  EXPECT_THAT(codes(loop + "  if is_ours $csr; then oc adm certificate approve $csr; fi\ndone\n"), IsEmpty());
+  EXPECT_THAT(codes(loop + "  echo $csr\ndone\noc adm certificate approve csr-x7k2m\n"), IsEmpty());
+  EXPECT_THAT(codes("#!/bin/sh\nfor csr in $(oc get csr -o name); do echo $csr; done\noc adm certificate approve a\n"),
+              IsEmpty());
   EXPECT_THAT(codes("#!/bin/sh\noc get pod virt-launcher-a -o jsonpath='{.status.podIP}'\n"),
               ElementsAre("pod-address-of-script"));
   EXPECT_THAT(

@@ -7,6 +7,7 @@
 #include <hcpnet/manifest/build.hpp>
 #include <hcpnet/text/yaml_writer.hpp>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -340,6 +341,66 @@ spec:
   EXPECT_THAT(errors(unattached), Contains("attachment-missing"));
 }
 
+std::string proxy_server(const std::string& backends) {
+  return "apiVersion: hostedcluster.densityops.com/v1alpha1\nkind: ProxyServer\n"
+         "metadata: {name: edge, namespace: hcp}\n"
+         "spec:\n  networkConfig: {serverIP: 192.0.2.4/24, networkAttachmentName: vlan7}\n  backends:\n" +
+         backends;
+}
+
+/// A backend may be UDP, and on a port of those that an Infra would give to what its clusters publish.
+TEST(Build, PortsOfAProxyServerAreOpenInTheirProtocol) {
+  const auto set = spec::check({{"x.yaml", proxy_server(R"(
+  - {name: time, hostname: time.example.com, port: 123, protocol: UDP, targetService: time, targetPort: 123, targetNamespace: ns}
+  - {name: web, hostname: web.example.com, port: 25000, targetService: web, targetPort: 443, targetNamespace: ns}
+)")}}).value();
+  std::map<std::string, std::vector<std::string>> opened;
+  const auto take = [&](const std::string& kind, const nlohmann::json& ports, const char* number) {
+    for (const nlohmann::json& port : ports)
+      if (port[number] != 9464) opened[kind].push_back(port["protocol"].get<std::string>() + ' ' + port[number].dump());
+  };
+  const auto built = build(set, {}).value();
+  for (const nlohmann::json& object : built.objects) {
+    const std::string kind = object["kind"];
+    if (object["metadata"]["name"] != "edge" || !object.contains("spec")) continue;
+    const nlohmann::json& spec = object["spec"];
+    if (kind == "Service") take(kind, spec["ports"], "port");
+    if (kind == "Deployment") take(kind, spec["template"]["spec"]["containers"][0]["ports"], "containerPort");
+    if (kind.ends_with("NetworkPolicy")) take(kind, spec["ingress"][0]["ports"], "port");
+  }
+  for (const char* kind : {"Service", "NetworkPolicy", "MultiNetworkPolicy", "Deployment"})
+    EXPECT_THAT(opened[kind], ElementsAre("UDP 123", "TCP 25000")) << kind;
+}
+
+/// HyperShift's own policies leave these closed to pods of other namespaces.
+TEST(Build, AProxyServerMayReachTheControlPlaneThatItsBackendsName) {
+  const auto set = spec::check({{"x.yaml", proxy_server(R"(
+  - {name: api, hostname: api.example.com, port: 6443, targetService: kube-apiserver, targetPort: 6443, targetNamespace: clusters-blue}
+  - {name: oauth, hostname: oauth.example.com, port: 443, targetService: oauth-openshift, targetPort: 6443, targetNamespace: clusters-blue}
+  - {name: agents, hostname: agents.example.com, port: 443, targetService: konnectivity-server, targetPort: 8091, targetNamespace: clusters-blue}
+  - {name: red, hostname: red.example.com, port: 443, targetService: ignition-server-proxy, targetPort: 443, targetNamespace: clusters-red}
+  - {name: web, hostname: web.example.com, port: 443, targetService: web, targetPort: 443, targetNamespace: shop}
+)")}}).value();
+  using Opened = std::tuple<std::string, std::string, int>;
+  std::set<Opened> opened;
+  const auto built = build(set, {}).value();
+  const auto is_deployment = [](const nlohmann::json& object) { return object["kind"] == "Deployment"; };
+  const auto pod = std::ranges::find_if(built.objects, is_deployment);
+  ASSERT_TRUE(pod != built.objects.end());
+  for (const nlohmann::json& object : built.objects) {
+    if (object["kind"] != "NetworkPolicy" || object["metadata"]["namespace"] == "hcp") continue;
+    const nlohmann::json& rule = object["spec"]["ingress"][0];
+    opened.emplace(object["metadata"]["namespace"].get<std::string>(),
+                   object["spec"]["podSelector"]["matchLabels"]["app"].get<std::string>(),
+                   rule["ports"][0]["port"].get<int>());
+    EXPECT_EQ(rule["from"][0]["podSelector"]["matchLabels"], (*pod)["spec"]["selector"]["matchLabels"]);
+    EXPECT_EQ(rule["from"][0]["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"], "hcp");
+  }
+  EXPECT_THAT(opened, ElementsAre(Opened{"clusters-blue", "kube-apiserver", 8091},
+                                  Opened{"clusters-blue", "oauth-openshift", 6443},
+                                  Opened{"clusters-red", "ignition-server-proxy", 8443}));
+}
+
 TEST(Build, HasNoPodThatWouldServeNothing) {
   const std::string text = R"(
 apiVersion: hostedcluster.densityops.com/v1alpha1
@@ -386,6 +447,19 @@ TEST(Kustomize, ListsEveryFileInOrder) {
   ASSERT_EQ(files.size(), objects.size() + 1);
   EXPECT_EQ(files.front().name, "01-serviceaccount-vlan7-network.yaml");
   EXPECT_EQ(files.back().name, "kustomization.yaml");
+  EXPECT_THAT(files.back().text, testing::HasSubstr("sortOptions:\n  order: fifo\n")) << "kustomize has its own order";
+}
+
+/// Names of objects may have 253 bytes, and so may names of files with all that is around.
+TEST(Kustomize, NamesOfFilesAreNoLongerThanAFileSystemTakes) {
+  std::vector<nlohmann::json> objects;
+  for (const char last : {'a', 'b'})
+    objects.push_back({{"kind", "VirtualMachine"}, {"metadata", {{"name", std::string(252, 'v') + last}}}});
+  const auto files = render_kustomize(objects);
+  for (const RenderedFile& file : files) EXPECT_LE(file.name.size(), 255U) << file.name;
+  EXPECT_TRUE(files[0].name.starts_with("01-virtualmachine-vvv"));
+  EXPECT_TRUE(files[0].name.ends_with(".yaml"));
+  EXPECT_NE(files[0].name.substr(2), files[1].name.substr(2));
 }
 
 }  // namespace

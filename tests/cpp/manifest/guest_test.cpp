@@ -49,6 +49,7 @@ TEST(Guest, Fault29PoolIsForTheIngressServiceAlone) {
   for (const auto& [label, value] : allocation["serviceSelectors"][0]["matchLabels"].items())
     EXPECT_EQ(service["metadata"]["labels"][label], value);
   EXPECT_EQ(service["metadata"]["annotations"]["metallb.io/address-pool"], "apps");
+  EXPECT_EQ(service["metadata"]["annotations"]["metallb.universe.tf/address-pool"], "apps") << "MetalLB before 0.14.9";
   EXPECT_EQ(one(built, "L2Advertisement")["spec"]["ipAddressPools"], Json::array({"apps"}));
 }
 

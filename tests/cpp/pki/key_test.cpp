@@ -119,6 +119,27 @@ TEST(ParseCertificates, HoldsItsLimits) {
             Errc::malformed);
 }
 
+TEST(ParseCertificates, AnEndThatNoClockReachesIsTheLatestThatThereIs) {
+  // openssl ca -selfsign -startdate 19500101000000Z -enddate 99991231235959Z
+  const std::string corp = R"(-----BEGIN CERTIFICATE-----
+MIIBCDCBrgIBATAKBggqhkjOPQQDAjAPMQ0wCwYDVQQDDARjb3JwMCAXDTUwMDEw
+MTAwMDAwMFoYDzk5OTkxMjMxMjM1OTU5WjAPMQ0wCwYDVQQDDARjb3JwMFkwEwYH
+KoZIzj0CAQYIKoZIzj0DAQcDQgAEw9fcZ2HJxSOikUWwXb7XrfeyZfbzWYqkbIJf
+akB2u5rA6WMFNSBaj//60RMYREwYkMunwDgCxoOsKJxl+azI3zAKBggqhkjOPQQD
+AgNJADBGAiEA5tA/kgalNWeTXc4ew251u2YI1PrMaOhfSquWEwlmM0kCIQC+5+I7
+P6zAw9LGs6v6y4UwMoJRZdBYMXbBuALy+THHOA==
+-----END CERTIFICATE-----
+)";
+  const auto certificates = parse_certificates(corp);
+  ASSERT_TRUE(certificates);
+  EXPECT_EQ(to_string(certificates->front().info().not_before), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(to_string(certificates->front().info().not_after), "2262-04-11T23:47:16Z");
+  const test::TemporaryFolder folder;
+  test::write_file(folder / "corp.crt", corp);
+  Diagnostics problems;
+  EXPECT_EQ(report_expiry(folder.path(), test::kNow, std::chrono::hours(24), problems).at(0).state, ExpiryState::valid);
+}
+
 TEST(Issue, IsReadBackAsItWasAskedFor) {
   const PrivateKey key = PrivateKey::generate(KeyAlgorithm::ecdsa_p256);
   CertificateProfile profile;

@@ -253,9 +253,13 @@ TEST_F(Store, WhatCannotBeWrittenLeavesEverythingAsItWas) {
   test::write_file(folder / "file", "in the way");
   const auto result = ensure_pki(folder / "file", plan, options);
   ASSERT_TRUE(result.has_error());
-  fs::create_directories(folder /
-                         "pki/kube-scheduler.crt/x");  // a folder where a file belongs: found at the last moment
+  fs::create_directories(folder / "pki/kube-scheduler.crt/x");
   EXPECT_TRUE(ensure_pki(folder / "pki", plan, options).has_error());
+  fs::create_directories(folder / "set/last/x");
+  const auto in_the_way = write_files(folder / "set", {{"first", Secret("1")}, {"last", Secret("2")}});
+  ASSERT_TRUE(in_the_way.has_error());
+  EXPECT_THAT(in_the_way.error().to_string(), HasSubstr("Is a directory"));
+  EXPECT_FALSE(fs::exists(folder / "set/first"));
   const auto written = write_files(folder / "new/deep", {{"a", Secret("1")}, {"../../file/b", Secret("2")}});
   ASSERT_TRUE(written.has_error());
   EXPECT_EQ(written.error().items().at(0).code, "unwritable-file");

@@ -3,14 +3,19 @@
 // go.
 #include <gmock/gmock.h>
 
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <boost/asio/ip/udp.hpp>
 
 #include <algorithm>
 #include <array>
 #include <hcpnet/proxy/proxy_header.hpp>
+#include <stdexcept>
+#include <utility>
 
+#include "proxy/engine_sockets.hpp"
 #include "proxy/proxy_test.hpp"
+#include "proxy/sockets.hpp"
 
 namespace hcpnet::proxy {
 namespace {
@@ -359,6 +364,120 @@ TEST_F(UdpTest, ANameIsLookedUpWhileTheFirstDatagramWaits) {
   EXPECT_EQ(receive(backend), "first");
 }
 
+TEST_F(UdpTest, OurAddressTowardsBackendsCanBeGiven) {
+  config_.listeners[0].dial_from = {*parse_ipv6("::1"), Ipv4(127, 0, 0, 77)};
+  start(config_);
+  udp::socket one = client_socket();
+  one.send_to(boost::asio::buffer(std::string("x")), proxy());
+  EXPECT_EQ(receive(backend), "x");
+  EXPECT_EQ(last_sender.address().to_string(), "127.0.0.77");
+}
+
+TEST_F(UdpTest, TheLimitOfAListenerIsNotThatOfItsNeighbourOverTcp) {
+  config_.listeners[0].max_connections = 1;
+  config_.listeners.push_back(config_.listeners[0]);
+  config_.listeners[1].kind = ListenerKind::tcp;
+  config_.backends.push_back(config_.backends[0]);
+  config_.backends[1].name = "over-tcp";
+  config_.backends[1].endpoints = {server.endpoint()};
+  config_.routes.push_back(config_.routes[0]);
+  config_.routes[1].protocol = Protocol::tcp;
+  config_.routes[1].backend = "over-tcp";
+  start(config_);
+  udp::socket one = client_socket();
+  one.send_to(boost::asio::buffer(std::string("x")), proxy());
+  EXPECT_EQ(receive(backend), "x");
+  listener = engine->listeners().at(1).bound;
+  Peer from = client();
+  Peer to = server.accept();
+  expect_works(from, to);
+  const EngineStats stats = engine->stats();
+  EXPECT_EQ(stats.listener_limit_refused, 0u);
+  EXPECT_EQ(stats.listeners.at(config_.listeners[0].address).active, 2u);
+}
+
+TEST_F(UdpTest, AListenerGoesOnWhenTheEmbeddersAccessLogHasFailed) {
+  auto with = options();
+  with.access_log = [has_failed = false](const std::string&) mutable {
+    if (!std::exchange(has_failed, true)) throw std::runtime_error("no room for a log");
+  };
+  start(config_, with);
+  RouteConfig circle = config_;
+  circle.backends[0].endpoints = {listener};
+  engine->replace(RouteTable::build(circle).value());
+  udp::socket one = client_socket();
+  one.send_to(boost::asio::buffer(std::string("x")), proxy());
+  EXPECT_THROW(run_until([] { return false; }), std::runtime_error);
+  EXPECT_EQ(engine->stats().active, 0u);
+  engine->replace(RouteTable::build(config_).value());
+  one.send_to(boost::asio::buffer(std::string("y")), proxy());
+  EXPECT_EQ(receive(backend), "y");
+}
+
+TEST_F(UdpTest, AFlowWhoseEndpointIsGoneBeginsAnewAtAnother) {
+  udp::socket other(outside, udp::endpoint(boost::asio::ip::make_address("127.0.0.1"), 0));
+  other.non_blocking(true);
+  const Endpoint first = config_.backends[0].endpoints[0];
+  const Endpoint second{Ipv4(127, 0, 0, 1), other.local_endpoint().port()};
+  config_.backends[0].target = "hcp-blue/dns:53";
+  start(config_);
+  udp::socket one = client_socket();
+  one.send_to(boost::asio::buffer(std::string("1")), proxy());
+  EXPECT_EQ(receive(backend), "1");
+  config_.backends[0].endpoints = {first, second};
+  engine->replace(RouteTable::build(config_).value());
+  one.send_to(boost::asio::buffer(std::string("2")), proxy());
+  EXPECT_EQ(receive(backend), "2") << "it is still there";
+  config_.backends[0].endpoints = {second};
+  engine->replace(RouteTable::build(config_).value());
+  run_ready();
+  EXPECT_EQ(closed("reason"), Strings{"finished"});
+  one.send_to(boost::asio::buffer(std::string("3")), proxy());
+  EXPECT_EQ(receive(other), "3");
+  config_.backends[0].endpoints.clear();
+  config_.backends[0].is_unserved = true;
+  engine->replace(RouteTable::build(config_).value());
+  run_ready();
+  EXPECT_EQ(closed("reason"), (Strings{"finished", "finished"}));
+  EXPECT_EQ(engine->stats().routes_removed, 0u);
+}
+
+TEST_F(UdpTest, FlowsEndWithTheirListener) {  // nothing would reach their clients
+  start(config_);
+  udp::socket one = client_socket();
+  one.send_to(boost::asio::buffer(std::string("x")), proxy());
+  EXPECT_EQ(receive(backend), "x");
+  bool is_stopped = false;
+  engine->stop([&] { is_stopped = true; });
+  EXPECT_TRUE(run_until([&] { return is_stopped; })) << "no deadline has passed";
+  EXPECT_EQ(closed("reason"), Strings{"stopped"});
+}
+
+TEST_F(UdpTest, AnAccessLogThatFailsKeepsNoFlow) {
+  auto with = options();
+  with.access_log = [](const std::string&) { throw std::runtime_error("no room for a log"); };
+  start(config_, with);
+  udp::socket one = client_socket(), two = client_socket();
+  const auto open_two = [&] {
+    for (udp::socket* from : {&one, &two}) {
+      from->send_to(boost::asio::buffer(std::string("x")), proxy());
+      EXPECT_EQ(receive(backend), "x");
+    }
+    EXPECT_EQ(engine->stats().active, 2u);
+  };
+  open_two();
+  RouteConfig elsewhere = config_;
+  elsewhere.backends[0].endpoints = {server.endpoint()};
+  engine->replace(RouteTable::build(elsewhere).value());
+  EXPECT_THROW(run_until([] { return false; }), std::runtime_error) << "not replace(), which has more to do";
+  EXPECT_EQ(engine->stats().active, 0u);
+  engine->replace(RouteTable::build(config_).value());
+  open_two();
+  engine->stop({});
+  EXPECT_THROW(run_until([] { return false; }), std::runtime_error);
+  EXPECT_EQ(engine->stats().active, 0u);
+}
+
 class ReloadTest : public ListenersTest {};
 
 TEST_F(ReloadTest, ListenersComeAndGo) {
@@ -414,6 +533,25 @@ TEST_F(ReloadTest, AListenerMovesToAnotherInterface) {
   EXPECT_EQ(size, 0U);
 }
 
+TEST_F(ReloadTest, ASocketOfAnotherProcessIsLeftAloneUntilItIsServed) {
+  RouteConfig now = config(ListenerKind::tls);
+  start(now);
+  const int socket = engine->sockets().at(0).descriptor;
+  auto with = options();
+  with.keepalive.idle = 77s;
+  with.inherited = std::make_shared<InheritedSockets>();
+  with.inherited->add(SocketKind::stream, now.listeners[0].address, FileDescriptor::copy_of(socket));
+  now.listeners[0].interface = "lo";
+  const auto table = RouteTable::build(now).value();
+  Engine later(io.get_executor(), with);
+  later.prepare(table);
+  EXPECT_EQ(interface_of(socket), "");
+  EXPECT_EQ(test::int_option(socket, IPPROTO_TCP, TCP_KEEPIDLE), 60);
+  later.start(table);
+  EXPECT_EQ(interface_of(socket), "lo");
+  EXPECT_EQ(test::int_option(socket, IPPROTO_TCP, TCP_KEEPIDLE), 77);
+}
+
 TEST_F(ReloadTest, AListenerThatCannotBeOpenedChangesNothing) {
   RouteConfig now = config(ListenerKind::tls);
   start(now);
@@ -448,6 +586,24 @@ TEST_F(ReloadTest, ARemovedRouteEndsAfterItsTime) {
   expect_works(stays.first, stays.second);
   EXPECT_EQ(engine->stats().routes_removed, 1u);
   EXPECT_EQ(closed("reason"), Strings{"route_removed"});
+}
+
+TEST_F(ReloadTest, AnAccessLogThatFailsKeepsNoTunnelOfARemovedRoute) {
+  auto with = options();
+  with.removed_route_timeout = 10s;
+  with.access_log = [has_failed = false](const std::string&) mutable {
+    if (!std::exchange(has_failed, true)) throw std::runtime_error("no room for a log");
+  };
+  RouteConfig now = config(ListenerKind::tls);
+  start(now, with);
+  auto one = tunnel("a.test", server);
+  auto two = tunnel("a.test", server);
+  now.routes.clear();
+  engine->replace(RouteTable::build(now).value());
+  EXPECT_THROW(clock.advance(10s), std::runtime_error);
+  EXPECT_EQ(engine->stats().active, 0u);
+  EXPECT_TRUE(one.first.end());
+  EXPECT_TRUE(two.first.end());
 }
 
 TEST_F(ReloadTest, ANameThatMovedToAnotherBackendIsARouteThatWasRemoved) {

@@ -116,6 +116,48 @@ TEST_F(WorkersTest, AskTheEmbeddersResolverOnItsThread) {
   EXPECT_EQ(asked_on, std::this_thread::get_id());
 }
 
+/// A backend whose name the embedder is asked for; he has not answered yet.
+class WorkersByNameTest : public WorkersTest {
+ protected:
+  void start_by_name() {
+    RouteConfig config = test::config_for({{"a.test", {}}});
+    config.backends[0].host = "a.svc";
+    config.backends[0].port = 443;
+    auto with = threads(2);
+    with.resolve = [this](const std::string&, std::uint16_t, Resolved resolved) {
+      asked.push_back(std::move(resolved));
+    };
+    start(config, with);
+  }
+  std::vector<Resolved> asked;
+};
+
+TEST_F(WorkersByNameTest, AnAnswerMayComeWhenTheyAreGone) {
+  start_by_name();
+  Peer from = client();
+  from.send(hello("a.test"));
+  ASSERT_TRUE(run_until([&] { return asked.size() == 1; }));
+  engine.reset();
+  asked[0](std::vector<Endpoint>{server.endpoint()});
+  run_ready();
+  EXPECT_TRUE(from.end());
+  EXPECT_FALSE(server.has_connection());
+}
+
+TEST_F(WorkersByNameTest, NobodyIsAskedForThemOnceTheyAreGone) {
+  start_by_name();
+  Peer from = client();
+  from.send(hello("a.test"));
+  // Their threads work without us: what they ask waits for this one, which does not run its context.
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (engine->stats().backends.at("a.test").total == 0 && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  EXPECT_EQ(engine->stats().backends.at("a.test").total, 1u);
+  engine.reset();
+  run_ready();
+  EXPECT_TRUE(asked.empty());
+}
+
 TEST_F(WorkersTest, StopWaitsForTheTunnelsOfEach) {
   start(test::config_for({{"a.test", {server.endpoint()}}}), threads(2));
   std::vector<std::pair<Peer, Peer>> open;

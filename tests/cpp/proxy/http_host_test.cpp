@@ -30,6 +30,7 @@ TEST(HttpHostReader, FindsTheHost) {
 
 TEST(HttpHostReader, TheTargetGoesBeforeTheField) {  // RFC 9112 section 3.2.2
   EXPECT_EQ(host_of("GET http://a.test:80/x?y://z HTTP/1.1\r\nHost: b.test\r\n\r\n"), "a.test");
+  EXPECT_EQ(host_of("GET a+b-c.d1://a.test/ HTTP/1.1\r\nHost: b.test\r\n\r\n"), "a.test");
   EXPECT_EQ(host_of("CONNECT a.test:443 HTTP/1.1\r\nHost: b.test\r\n\r\n"), "a.test");
   EXPECT_EQ(host_of("GET /redirect?to=http://b.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n"), "a.test");
 }
@@ -48,7 +49,11 @@ TEST(HttpHostReader, RefusesWhatServersUnderstandDifferently) {
         get(std::string_view("Host: a\0b\r\n", 11)), std::string("GET  HTTP/1.1\r\nHost: a\r\n\r\n"),
         std::string("GET / x HTTP/1.1\r\nHost: a\r\n\r\n"),
         std::string("GET http://u@a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n"),
-        std::string("GET / HTTP/1.1 \r\nHost: a\r\n\r\n"), std::string("\r\n\r\n")}) {
+        std::string("GET http:///x HTTP/1.1\r\nHost: a.test\r\n\r\n"),
+        std::string("GET http:b.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n"),
+        std::string("GET 1x://b.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n"),
+        std::string("GET b.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n"), std::string("GET / HTTP/1.1 \r\nHost: a\r\n\r\n"),
+        std::string("\r\n\r\n")}) {
     const auto host = parse(request);
     EXPECT_FALSE(host.has_value()) << request;
     EXPECT_NE(host.error(), Errc::need_more) << request;

@@ -5,6 +5,7 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
+#include <stdexcept>
 
 namespace hcpnet::proxy {
 namespace {
@@ -37,6 +38,13 @@ TEST_F(NameCacheTest, CallersThatAreTooManyFailAtOnce) {
   EXPECT_EQ(cache->failures(), 1u);
   asked[0](Resolution(found));
   EXPECT_EQ(good, NameCache::kMaxWaiting);
+}
+
+TEST_F(NameCacheTest, ACallerThatThrowsTakesNothingFromTheOthers) {
+  cache->resolve("a.test", 443, [](const Result<Resolution>&) { throw std::runtime_error("of a user"); });
+  resolve();
+  EXPECT_THROW(asked[0](Resolution(found)), std::runtime_error);
+  EXPECT_EQ(good, 1u);
 }
 
 TEST_F(NameCacheTest, NoAnswerIsFreshForLessThanASecondOrMoreThanAnHour) {

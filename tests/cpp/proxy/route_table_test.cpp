@@ -180,7 +180,7 @@ TEST(RouteTable, PrefixesOfBothFamiliesAndManyOfThem) {
   EXPECT_EQ(to(table.find("x.test", *parse_ipv6("2001:db8:0:1::1"))), "-");
 }
 
-TEST(RouteTable, AListenersAllowListAdmitsOnlyItsNames) {  // FACTS: a public address serves one name of many
+TEST(RouteTable, AListenersAllowListAdmitsOnlyItsNames) {  // a public address serves one name of many
   const Endpoint vip{Ipv4(203, 0, 113, 20), 443};
   Route everything = route("c", {});
   everything.no_sni = everything.other_sni = everything.not_tls = true;

@@ -173,6 +173,18 @@ TEST(Compare, OfTheLabelOfANamespaceThePresenceCounts) {
       << "else the update would take it from whoever has set it";
 }
 
+/// The API server refuses a smaller one with each attempt.
+TEST(Compare, AClaimThatWasGrownKeepsItsSize) {
+  Json desired = with("PersistentVolumeClaim", "/spec/resources/requests/storage", "64Mi");
+  const Json observed = with("PersistentVolumeClaim", "/spec/resources/requests/storage", "1Gi");
+  EXPECT_THAT(actions(compare(desired, &observed)), IsEmpty());
+  EXPECT_EQ(overlay(observed, desired), observed);
+  desired["metadata"]["labels"]["another"] = "x";
+  const Step step = compare(desired, &observed);
+  ASSERT_THAT(actions(step), ElementsAre("update"));
+  EXPECT_EQ(step.actions[0].object["spec"], observed["spec"]);
+}
+
 /// OVN-Kubernetes looks at the label when the namespace is made.
 TEST(Compare, ALabelThatComesTooLateIsHeld) {
   Json desired = ours("Namespace", Json::object());

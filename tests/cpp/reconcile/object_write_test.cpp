@@ -150,5 +150,19 @@ TEST(Overlay, ChangesWhatDiffersAndNothingElse) {
       << "of another item nothing is left over";
 }
 
+/// KubeVirt refuses an interface with two.
+TEST(Overlay, ABindingTakesThePlaceOfAnother) {
+  const auto machine = [](const char* interfaces) {
+    Json object = {{"apiVersion", "kubevirt.io/v1"}, {"kind", "VirtualMachine"}, {"metadata", {{"name", "w0"}}}};
+    object[Json::json_pointer("/spec/template/spec/domain/devices/interfaces")] = Json::parse(interfaces);
+    return object;
+  };
+  const Json observed = machine(R"([{"name": "storage", "bridge": {}},
+    {"name": "default", "masquerade": {}, "model": "virtio", "macAddress": "02:00:00:00:01:01"}])");
+  const Json desired = machine(R"([{"name": "default", "binding": {"name": "l2bridge"}}])");
+  EXPECT_EQ(overlay(observed, desired), machine(R"([{"name": "storage", "bridge": {}},
+    {"name": "default", "binding": {"name": "l2bridge"}, "model": "virtio", "macAddress": "02:00:00:00:01:01"}])"));
+}
+
 }  // namespace
 }  // namespace hcpnet::reconcile

@@ -218,6 +218,29 @@ TEST(UdnNames, KonnectivityHasToBeReached) {
               testing::Not(Contains("konnectivity-unreachable")));
 }
 
+/// Its host is dialled at a port that the bridge doesn't have, and is reached from every network.
+TEST(UdnNames, OauthByNodePortNeedsNoBridge) {
+  const std::string by_route = "{service: OAuthServer, servicePublishingStrategy: {type: Route}}";
+  const std::string by_node_port =
+      "{service: OAuthServer, servicePublishingStrategy: {type: NodePort, nodePort: {address: nodes.example.com, port: "
+      "30643}}}";
+  const auto set =
+      spec::check({{"set.yaml", replaced(read("set.yaml"), by_route, by_node_port)}}, {}, spec::KindSet::names).value();
+  Diagnostics warnings;
+  const State state;
+  const auto observed = spec::load_observed({{"management.yaml", state.management}}, {}, warnings).value();
+  const auto management = load_cluster_objects({{"management.yaml", state.management}}).value();
+  const auto guest = load_cluster_objects({{"guest.yaml", state.guest}}).value();
+  const Plan plan = make_guest_plan(set, observed, management, guest, "clusters/blue").value();
+  EXPECT_EQ(find(plan, "Service", "oauth-bridge"), nullptr);
+  EXPECT_EQ(find(plan, "EndpointSlice", "oauth-bridge-ipv4"), nullptr);
+  const Action* config = find(plan, "ConfigMap", "names-config");
+  ASSERT_NE(config, nullptr);
+  const std::string corefile = config->object["data"]["Corefile"];
+  EXPECT_THAT(corefile, HasSubstr("apps.blue.example.com"));
+  EXPECT_THAT(corefile, testing::Not(HasSubstr("nodes.example.com")));
+}
+
 /// On the network itself the cluster's DNS would not reach it.
 TEST(UdnNames, TheServerIsNotOnTheNetwork) {
   const std::string text =

@@ -2,11 +2,16 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <hcpnet/manifest/udn_slices.hpp>
 #include <hcpnet/reconcile/plan.hpp>
 #include <hcpnet/text/patch.hpp>
+#include <hcpnet/text/yaml_writer.hpp>
 #include <iterator>
 #include <map>
+
+#include "support/files.hpp"
 
 // Labels and annotations: ovn-kubernetes/ovn-kubernetes go-controller/pkg/util/util.go (who reads a slice),
 // go-controller/pkg/clustermanager/endpointslicemirror; coredns/coredns plugin/kubernetes/object/endpoint.go.
@@ -83,6 +88,21 @@ Json slice(const Plan& plan, const std::string& name) {
     if (action.object["kind"] == "EndpointSlice" && action.object["metadata"]["name"] == name) return action.object;
   ADD_FAILURE() << "no slice " << name;
   return {};
+}
+
+/// HCPNET_UPDATE_GOLDEN=1 writes the file anew; the tests below check its fields on their own.
+TEST(UdnPlanGolden, SlicesAreAsReviewed) {
+  const std::string launcher = "kubevirt.io: virt-launcher, vm.kubevirt.io/name: w0";
+  const Plan made =
+      plan(kPassthrough + kDiscovery + etcd(0, false) + pod("virt-launcher-w0-abcde", launcher, 20, true));
+  std::vector<Json> objects;
+  for (const Action& action : made.actions)
+    if (action.object["kind"] == "EndpointSlice") objects.push_back(action.object);
+  const auto path = test::data_path("manifest/udn/slices.golden.yaml");
+  const std::string text = "# Upstream sources of what this shows: tests/cpp/data/manifest/SOURCES.md\n" +
+                           text::render_yaml_documents(objects);
+  if (std::getenv("HCPNET_UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << text;
+  EXPECT_EQ(text, test::read_file(path));
 }
 
 // HCP-03a

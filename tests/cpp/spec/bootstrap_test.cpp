@@ -93,6 +93,15 @@ TEST(BootstrapCluster, WhatNamesAMachineIsFitForScriptsAndXml) {
               ElementsAre("missing-field /spec/keepalived/interface"));
 }
 
+TEST(BootstrapCluster, ADiskIsFitForScripts) {
+  const auto errors = [](const std::string& disk) {
+    return errors_with("address: 192.168.126.101}", "address: 192.168.126.101, disk: \"" + disk + "\"}");
+  };
+  EXPECT_THAT(errors("/dev/disk/by-path/pci-0000:00:05.0-scsi-0:0:0:0"), IsEmpty());
+  for (const char* bad : {"/dev/vda; true", "$(true)", "-vda", "/dev/vda@domain@"})
+    EXPECT_THAT(errors(bad), ElementsAre("bad-name /spec/nodes/1/disk")) << bad;
+}
+
 TEST(BootstrapCluster, NetworksDoNotOverlap) {
   EXPECT_THAT(errors_with("pod: 10.128.0.0/14", "pod: 192.168.0.0/16"),
               ElementsAre("networks-overlap /spec/networks/pod"));
@@ -130,6 +139,16 @@ TEST(BootstrapCluster, NodesHaveNamesAndMacAddressesOfTheirOwn) {
               ElementsAre("duplicate-name /spec/nodes/2/macAddress"));
   EXPECT_THAT(errors_with("name: master-1", "name: " + std::string(64, 'm')),
               ElementsAre("bad-name /spec/nodes/2/name"));
+}
+
+TEST(BootstrapCluster, NodesLeaveTheClusterItsNames) {
+  for (const char* taken : {"api", "api-int"})
+    EXPECT_THAT(errors_with("name: master-1", std::string("name: ") + taken),
+                ElementsAre("duplicate-name /spec/nodes/2/name"));
+  std::string swapped = with("name: bootstrap, role: Bootstrap", "name: boot, role: Bootstrap");
+  EXPECT_THAT(test::errors(swapped), IsEmpty());
+  swapped.replace(swapped.find("name: master-1"), std::string("name: master-1").size(), "name: bootstrap");
+  EXPECT_THAT(test::errors(swapped), ElementsAre("duplicate-name /spec/nodes/2/name"));
 }
 
 TEST(BootstrapCluster, OneNodeBootstrapsAndAtLeastOneIsTheControlPlane) {

@@ -121,6 +121,20 @@ TEST(Load, JudgesListsAndWhatTheyHold) {
               ElementsAre("wrong-type /items/0", "unknown-kind /items/1/kind"));
 }
 
+TEST(Load, SaysWhichOptionTakesWhatIsNoSpec) {
+  const auto message = [](const std::string& text) {
+    const auto result = check({{"f.yaml", text}});
+    return result.has_value() ? "nothing found" : Diagnostics(result.error()).begin()->message;
+  };
+  EXPECT_THAT(message("{apiVersion: kubevirt.io/v1, kind: VirtualMachineInstance, metadata: {name: a}}\n"),
+              testing::HasSubstr("--observed"));
+  EXPECT_THAT(message("{apiVersion: v1, kind: VirtualMachineInstance, metadata: {name: a}}\n"),
+              testing::Not(testing::HasSubstr("--observed")));
+  const std::string map = "\"hcp-blue/kube-apiserver:6443\": [\"198.51.100.21:6443\"]\n";
+  EXPECT_THAT(message(map), testing::HasSubstr("--endpoints"));
+  EXPECT_THAT(test::errors(map), ElementsAre("unknown-kind ")) << "one problem, not one for each field that it lacks";
+}
+
 TEST(Load, StopsCollectingAtTheLimitOfProblems) {
   std::string text = std::string(test::kOooi) + "kind: DNSServer\nmetadata: {name: a}\nspec:\n";
   for (int i = 0; i < 1000; ++i) text += "  unknown" + std::to_string(i) + ": 1\n";

@@ -437,7 +437,7 @@ spec:
   ASSERT_EQ(problems.items().size(), 3u) << problems.to_string();
   EXPECT_EQ(problems.items()[0].to_string(),
             "s.yaml:8:23: error: /spec/options/0/value: option 26 does not take this value (found \"many\"; expected a "
-            "number from 0 to 65535) [bad-option-value]");
+            "number from 68 to 65535) [bad-option-value]");
   EXPECT_EQ(problems.items()[1].path, "/spec/options/1/code");
   EXPECT_EQ(problems.items()[1].line, 9u);
   EXPECT_EQ(problems.items()[2].code, "duplicate-name");

@@ -173,6 +173,22 @@ TEST_F(LeaseNamesTest, ReservedByClientIdentifierAreForThatClientFromAnyInterfac
   EXPECT_THAT(published(names), testing::Contains("db.vms.example.com. A 192.0.2.101"));
 }
 
+TEST_F(LeaseNamesTest, HaveTheirPointersEachInTheZoneOfItsNetwork) {
+  zone.reverse = {name("100.2.0.192.in-addr.arpa"), name("101.2.0.192.in-addr.arpa")};
+  base.views[0].zones.resize(2);
+  for (const dns::Name& network : zone.reverse)
+    base.views[0].zones.push_back(std::make_shared<const dns::Zone>(network, std::vector<dns::RRset>{}));
+  LeaseNames names(zone, base);
+  names.note(lease(1, 100, "web"));
+  names.note(lease(2, 101, "app"));
+  dns::Config config = base;
+  names.publish(config);
+  for (const auto& network : {config.views[0].zones.at(2), config.views[0].zones.at(3)}) {
+    ASSERT_EQ(network->rrsets().size(), 2u) << "SOA and PTR";
+    EXPECT_EQ(network->rrsets()[1].owner, network->apex());
+  }
+}
+
 TEST_F(LeaseNamesTest, AreOfTheNamedSubnetsOnly) {
   LeaseNames names(zone, base);
   dhcp::Lease foreign = lease(1, 100, "web");

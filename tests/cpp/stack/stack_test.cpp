@@ -15,6 +15,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
@@ -157,6 +158,72 @@ TEST_F(StackTest, FailsBeforeServingWhenASocketIsTaken) {
     EXPECT_NE(std::string(e.what()).find("127.80.1.4"), std::string::npos) << e.what();
   }
   EXPECT_FALSE(stack.is_running());
+}
+
+TEST_F(StackTest, NamesEverySocketThatCannotBeOpened) {
+  asio::io_context io;
+  const auto take = [&](const char* address) {
+    return asio::ip::tcp::acceptor(io, {asio::ip::make_address(address), 0});
+  };
+  const asio::ip::tcp::acceptor https = take("127.80.1.4"), api = take("127.80.1.4"), dns = take("127.80.1.3"),
+                                page = take("127.0.0.1");
+  StackOptions o = options();
+  o.port_map[443] = https.local_endpoint().port();
+  o.port_map[6443] = api.local_endpoint().port();
+  o.port_map[53] = dns.local_endpoint().port();
+  o.observe = Endpoint{Ipv4(127, 0, 0, 1), page.local_endpoint().port()};
+  Stack stack(o);
+  try {
+    stack.start();
+    FAIL() << "four ports are taken";
+  } catch (const boost::system::system_error& e) {
+    EXPECT_EQ(e.code(), boost::system::errc::address_in_use) << e.what();
+    for (const auto* taken : {&https, &api, &dns, &page}) {
+      const auto endpoint = taken->local_endpoint();
+      EXPECT_NE(
+          std::string(e.what()).find(endpoint.address().to_string() + ':' + std::to_string(endpoint.port()) + ": "),
+          std::string::npos)
+          << e.what();
+    }
+  }
+  EXPECT_FALSE(stack.is_running());
+}
+
+TEST_F(StackTest, LogsTheWarningsThatAReloadBrings) {
+  std::vector<std::string> told;
+  StackOptions o = options();
+  o.log = [&](const LogRecord& record) {
+    if (record.message == "spec") told.push_back(record.fields.at(0).second);
+  };
+  Stack stack(o);
+  stack.start();
+  const auto count = [&] {
+    return std::ranges::count_if(
+        told, [](const std::string& text) { return text.find("[empty-list]") != std::string::npos; });
+  };
+  const auto reload_with = [&](const std::string& cluster) {
+    write(spec_text(cluster, 1) + "---\n{apiVersion: v1, kind: List, items: []}\n");
+    ASSERT_TRUE(stack.reload().has_value());
+  };
+  EXPECT_EQ(count(), 0);
+  reload_with("blue");
+  EXPECT_EQ(count(), 1);
+  reload_with("green");
+  EXPECT_EQ(count(), 1) << "it was told";
+  stack.stop();
+}
+
+TEST_F(StackTest, TellsOfAPortMapThatNoListenerHas) {
+  std::vector<std::string> ports;
+  StackOptions o = options();
+  o.port_map[8443] = 0;
+  o.log = [&](const LogRecord& record) {
+    if (record.message.starts_with("no listener has this port")) ports.push_back(record.fields.at(0).second);
+  };
+  Stack stack(o);
+  stack.start();
+  stack.stop();
+  EXPECT_EQ(ports, std::vector<std::string>{"8443"});
 }
 
 TEST_F(StackTest, StartsOnceThePortIsFree) {
@@ -1132,6 +1199,64 @@ TEST_F(StackTest, LeasesAreImportedAndEndedByTheEmbedder) {
     outcomes.push_back(refused.error().items().at(0).code);
   });
   EXPECT_EQ(outcomes.back(), "no-dhcp");
+}
+
+TEST_F(StackTest, ALeaseTellsWhichClusterItsHolderBelongsTo) {
+  const auto attachment = [](const std::string& name) {
+    return "---\napiVersion: hostedcluster.densityops.com/v1alpha1\nkind: InfraClusterAttachment\nmetadata: {name: " +
+           name + ", namespace: hcp}\nspec:\n  infraRef: {name: vlan}\n  hostedClusterRef: {name: " + name +
+           ", namespace: hcp}\n  dns: {clusterName: " + name + ", baseDomain: hc.example.com}\n";
+  };
+  write(R"(apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: Infra
+metadata: {name: vlan, namespace: hcp}
+spec:
+  networkConfig: {cidr: 127.80.1.0/24, gateway: 127.80.1.1, networkAttachmentDefinition: vlan}
+  infraComponents:
+    dhcp: {serverIP: 127.80.1.2, rangeStart: 127.80.1.100, rangeEnd: 127.80.1.149}
+    dns: {serverIP: 127.80.1.3}
+    proxy: {serverIP: 127.80.1.4, internalProxyService: 198.51.100.1}
+)" + attachment("blue") +
+        attachment("red"));
+  StackOptions o = options();
+  o.observed = {(folder / "observed.yaml").string()};
+  std::ofstream(o.observed[0]) << R"(apiVersion: v1
+kind: List
+items:
+- {apiVersion: kubevirt.io/v1, kind: VirtualMachineInstance, metadata: {name: b0, namespace: hcp-blue}, status: {interfaces: [{mac: "02:00:00:00:00:01"}]}}
+- {apiVersion: kubevirt.io/v1, kind: VirtualMachineInstance, metadata: {name: r0, namespace: hcp-red}, status: {interfaces: [{mac: "02:00:00:00:00:02"}]}}
+)";
+  Stack stack(o);
+  stack.start();
+  const Ipv4 blue(127, 80, 1, 101), red(127, 80, 1, 102);
+  // What a lease says reaches the proxy a turn of the stack's thread later.
+  const auto becomes = [&](const std::string& backend, Ipv4 client) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (stack.route("", 6443, client).at(0).backend != backend) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  };
+  EXPECT_EQ(stack.route("", 6443, blue).at(0).rule, "source_not_allowed");
+  auto list = dhcp::parse_lease_file(dhcp::LeaseFileFormat::hcpnet, "f",
+                                     lease_file("127.80.1.101,02:00:00:00:00:01,,,bound,2100-01-01T00:00:00Z,2\n"
+                                                "127.80.1.102,02:00:00:00:00:02,,,bound,2100-01-01T00:00:00Z,3\n"))
+                  .value();
+  std::promise<bool> is_imported;
+  stack.import_leases(list, [&](const Result<dhcp::LeaseImport, Diagnostics>& imported) {
+    is_imported.set_value(imported.has_value());
+  });
+  ASSERT_TRUE(is_imported.get_future().get());
+  EXPECT_TRUE(becomes("blue-kube-apiserver", blue));
+  EXPECT_TRUE(becomes("red-kube-apiserver", red));
+  EXPECT_EQ(stack.route("kubernetes.default.svc", 443, red).at(0).backend, "red-kube-apiserver");
+  EXPECT_EQ(stack.route("", 6443, red).at(0).source_cluster, "hcp/red");
+  stack.release_lease(blue, [](const Result<dhcp::EndedLease, Diagnostics>&) {});
+  EXPECT_TRUE(becomes("", blue)) << "an address without a lease is nobody's";
+  ASSERT_TRUE(stack.reload().has_value());
+  EXPECT_EQ(stack.route("", 6443, red).at(0).backend, "red-kube-apiserver");
+  EXPECT_EQ(stack.route("", 6443, blue).at(0).rule, "source_not_allowed");
 }
 
 TEST_F(StackTest, ShowsItsProxiesToTheAdministrator) {

@@ -138,6 +138,13 @@ TEST(JsonPatch, IsBounded) {
                     {.max_bytes = 900})
                 .code,
             PatchErrc::too_large);
+  // Deeper than a stack: what copies it level by level does not come back.
+  const std::string lists = std::string(300'000, '[') + std::string(300'000, ']');
+  for (const char* op : {"add", "replace"}) {
+    const Json bottomless =
+        Json::parse(R"([{"op": ")" + std::string(op) + R"(", "path": "/a", "value": )" + lists + "}]");
+    EXPECT_EQ(failure(Json{{"a", 1}}, bottomless).code, PatchErrc::too_large) << op;
+  }
 }
 
 // MAN-10 and RFC 7396 appendix A.

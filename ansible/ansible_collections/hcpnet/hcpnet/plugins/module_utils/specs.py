@@ -71,10 +71,15 @@ def read_texts(module: AnsibleModule, paths: Iterable[str]) -> dict[str, str]:
     return texts
 
 
-def hide_secrets(module: AnsibleModule, definitions: Iterable[Mapping[str, Any]]) -> None:
-    """Keeps values of Secrets, which no set has, out of everything that Ansible shows of this call."""
+def hide_secrets(module: AnsibleModule, definitions: Iterable[Any], kind: str = "") -> None:
+    """Keeps values of Secrets, which no set has, out of everything that Ansible shows of this call, also from lists."""
     for definition in definitions:
-        if definition.get("kind") != "Secret":
+        if not isinstance(definition, Mapping):
+            continue
+        items = definition.get("items")
+        if isinstance(items, list):
+            hide_secrets(module, items, "Secret" if definition.get("kind") == "SecretList" else "")
+        if definition.get("kind", kind) != "Secret":
             continue
         for part in ("data", "stringData"):
             values = definition.get(part)
