@@ -12,6 +12,9 @@ class LeaseClock {
  public:
   explicit LeaseClock(const Clock& clock)
       : clock_(clock), system_start_(clock.system_now()), steady_start_(clock.steady_now()) {}
+  /// now() is rounded down: what ends in the second that it tells may still last for less than this.
+  static constexpr std::chrono::seconds kRounding{1};
+
   /// Never goes back.
   [[nodiscard]] std::chrono::sys_seconds now() const {
     return std::chrono::floor<std::chrono::seconds>(system_start_ + (clock_.steady_now() - steady_start_));
