@@ -685,6 +685,7 @@ LeaseRecord& Allocator::Impl::fill(const Lease& lease, LeaseState state) {
   table.set_state(record, state);
   table.set_mac(record, lease.mac);
   record.is_durable = false;
+  stored.erase(lease.address);
   record.started = lease.started;
   record.expires = lease.expires;
   record.texts.set(lease.client_id, lease.host_name, lease.relay_information);

@@ -250,7 +250,7 @@ void Server::Impl::start(Config config) {
   by_hand = std::move(stored.reservations);
   files = std::move(config);
   ResponderLimits limits;
-  limits.allocator.reuse_delay = 1s;  // `time` is rounded down
+  limits.allocator.reuse_delay = LeaseClock::kRounding;
   responder.emplace(with_kept(files, by_hand), limits);
   if (v6) {
     v6->replace(responder->config());
@@ -420,7 +420,7 @@ void Server::Impl::stop(std::function<void()> done) {
   is_running = false;
   for (Link& link : links) {
     link.socket->stop_reading();
-    if (link.shared) link.shared->close();  // whoever waits for the store asks again
+    if (link.shared) link.shared->stop();  // whoever waits for the store asks again
   }
   if (prober) prober->stop();
   if (v6) v6->stop_reading();
@@ -550,10 +550,11 @@ void Server::Impl::on_committed(const Pending& pending, error_code result) {
   responder->settle(pending.outcome.changes, !result, time.now());
   if (result) {
     const bool is_file_gone = result == boost::system::errc::no_such_file_or_directory;
-    const auto stored =
-        is_file_gone ? std::optional<Reply>() : responder->acknowledge_stored(pending.outcome, time.now());
+    auto stored = is_file_gone ? std::optional<Reply>() : responder->acknowledge_stored(pending.outcome, time.now());
     if (stored) {
-      send(*stored, pending.link, pending.source);
+      Pending told = pending;
+      told.outcome.reply = std::move(stored);
+      answer(told);
     } else if (pending.outcome.reply) {
       ++stats.dropped["not_stored"];
     }
@@ -604,7 +605,14 @@ void Server::Impl::take(const std::vector<Lease>& leases) {
     lease.expires -= lead;
     for (LeaseChange& change : responder->take(lease, time.now())) taken.outcome.changes.push_back(std::move(change));
   }
-  if (!taken.outcome.changes.empty()) store_changes(std::move(taken));
+  std::vector<LeaseChange>& changes = taken.outcome.changes;
+  if (!changes.empty() && store.has_room()) {
+    store_changes(std::move(taken));
+  } else if (!changes.empty()) {  // a disk that hangs makes no queue
+    boost::asio::post(executor, [weak = weak_from_this(), changes = std::move(changes)] {
+      if (const auto self = weak.lock()) self->publish(changes);
+    });
+  }
   arm();
 }
 
@@ -759,9 +767,10 @@ void Server::Impl::release(const IpAddress& address, std::function<void(Result<E
                                               done = std::move(done)](SharedLeases::Result result) {
     const auto self = weak.lock();
     if (!self) return;
-    if (result != SharedLeases::Result::owned)
-      return done(one_problem("lease-not-stored", "the shared store could not be written: the lease goes on there"));
-    self->write_release(changes, ended, done);
+    if (result == SharedLeases::Result::owned) return self->write_release(changes, ended, done);
+    boost::asio::post(self->executor, [done] {  // who is told may end the server, and SharedLeases is at work
+      done(one_problem("lease-not-stored", "the shared store could not be written: the lease goes on there"));
+    });
   });
 }
 

@@ -45,6 +45,12 @@ void SharedLeases::start() {
   connect();
 }
 
+void SharedLeases::stop() {
+  is_ready_ = false;
+  end_claims();
+  close();
+}
+
 void SharedLeases::close() {
   is_closed_ = true;
   is_ready_ = false;
@@ -148,7 +154,6 @@ void SharedLeases::on_changes(std::string_view line) {
 
 void SharedLeases::become_ready() {
   is_ready_ = true;
-  failures_ = 0;
   problem_.clear();
   host_.log.info("shared store reached", {{"endpoint", store_.endpoints[endpoint_ % store_.endpoints.size()]},
                                           {"prefix", store_.prefix},
@@ -159,10 +164,11 @@ void SharedLeases::become_ready() {
 
 void SharedLeases::go_away(const std::string& why) {
   if (is_closed_) return;
-  if (std::exchange(is_ready_, false)) ++stats_.losses;
+  const bool was_ready = std::exchange(is_ready_, false);
+  if (was_ready) ++stats_.losses;
   problem_ = printable(store_.endpoints[endpoint_ % store_.endpoints.size()] + ": " + why);
   // Once per endpoint, not as often as it is tried.
-  if (failures_ < store_.endpoints.size()) host_.log.error("shared store lost", {{"reason", problem_}});
+  if (was_ready || failures_ < store_.endpoints.size()) host_.log.error("shared store lost", {{"reason", problem_}});
   has_new_login_ = false;
   for (const auto* connection : {&requests_, &changes_})
     if (*connection) (*connection)->close();
@@ -174,9 +180,17 @@ void SharedLeases::go_away(const std::string& why) {
     next_.reset();
     connect();
   });
+  end_claims();
+}
+
+/// What was sent may have been written or not.
+void SharedLeases::end_claims() {
   std::vector<Claim> failed = std::exchange(sent_, {});
   for (Claim& claim : std::exchange(waiting_, {})) failed.push_back(std::move(claim));
-  for (Claim& claim : failed) end(claim, Result::unreachable);
+  for (Claim& claim : failed) {
+    if (!claim.done && !claim.leases.empty()) is_told_ = false;  // nobody else asks for it again
+    end(claim, Result::unreachable);
+  }
 }
 
 /// That it is still there is found out when nobody has a question.
@@ -197,14 +211,14 @@ void SharedLeases::ask_again() {
 
 void SharedLeases::claim(std::vector<Lease> leases, Done done) {
   Claim claim{std::move(leases), std::move(done)};
-  if (!is_ready_) return end(claim, Result::unreachable);
+  if (!is_ready_ || (claim.done && !has_room())) return end(claim, Result::unreachable);
   waiting_.push_back(std::move(claim));
   pump();
 }
 
 void SharedLeases::look_at(Ipv4 address, Done done) {
   Claim claim{{}, std::move(done)};
-  if (!is_ready_) return end(claim, Result::unreachable);
+  if (!is_ready_ || !has_room()) return end(claim, Result::unreachable);
   claim.step.reads.push_back(shared_lease_key(store_.prefix, address));
   waiting_.push_back(std::move(claim));
   pump();
@@ -288,6 +302,7 @@ void SharedLeases::on_written(const runtime::HttpReply& reply) {
   has_new_login_ = false;
   const auto txn = reply.status == kSuccess ? etcd::parse_txn(reply.body) : std::nullopt;
   if (!txn || txn->steps.size() != sent_.size()) return go_away("a lease was not written: " + describe(reply));
+  failures_ = 0;  // and not before: one that can be read but not written is no better than one that is not there
   std::vector<Claim> sent = std::exchange(sent_, {});
   std::vector<Claim> again;
   std::vector<std::pair<Claim*, Result>> ended;

@@ -26,7 +26,7 @@
 namespace hcpnet::dhcp {
 
 struct SharedLeasesLimits {
-  std::size_t max_waiting = 4'096;    ///< claims at a time; beyond it has_room() is false, for clients to be left alone
+  std::size_t max_waiting = 4'096;    ///< claims at a time; beyond it has_room() is false, and none is taken
   std::size_t max_batch = 48;         ///< claims in one transaction; etcd takes 128 operations unless told otherwise
   std::size_t max_known = 4'194'304;  ///< addresses below the prefix; of more nothing is known
   std::int64_t page = 2'000;          ///< keys in one answer while the store is read
@@ -40,7 +40,8 @@ struct SharedLeasesHost {
   runtime::TimerQueue& timers;
   /// What others have written; times by the calendar, `subnet` empty.
   std::function<void(const std::vector<Lease>&)> on_taken;
-  /// Everything that the store holds has been told. Called again after it had to be read anew.
+  /// Everything that the store holds has been told. Called again after it had to be read anew, or when a claim that
+  /// nobody waits for was not written.
   std::function<void()> on_loaded;
   Logger log;
 };
@@ -57,7 +58,7 @@ class SharedLeases {
   enum class Result : std::uint8_t {
     owned,        ///< it is written
     lost,         ///< somebody else has the address; on_taken() has told who
-    unreachable,  ///< it may be written or not; who has the address is not known
+    unreachable,  ///< it may be written or not; who has the address is not known. Or too many wait
   };
   using Done = std::function<void(Result)>;
 
@@ -69,6 +70,8 @@ class SharedLeases {
   SharedLeases& operator=(const SharedLeases&) = delete;
 
   void start();
+  /// Every claim ends as unreachable; then as close().
+  void stop();
   /// Nobody is called back any more.
   void close();
   void set_identity(Identity identity) noexcept { rules_.identity = identity; }
@@ -80,7 +83,7 @@ class SharedLeases {
   [[nodiscard]] bool is_known(Ipv4 address) const { return known_.contains(address); }
 
   /// Writes all of `leases` or none; times by the calendar. Of one that is not bound somebody else's record is left
-  /// alone, and the others are written.
+  /// alone, and the others are written. `done` may be empty, then no limit counts.
   void claim(std::vector<Lease> leases, Done done);
   /// Looks at what the store has of an address now. Result::owned: nothing new.
   void look_at(Ipv4 address, Done done);
@@ -113,6 +116,7 @@ class SharedLeases {
   void on_changes(std::string_view line);
   void become_ready();
   void go_away(const std::string& why);
+  void end_claims();
   void ask_again();
   void pump();
   void send();

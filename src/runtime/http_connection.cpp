@@ -143,8 +143,9 @@ void HttpConnection::on_connected() {
 void HttpConnection::write() {
   channel_->request = request_;
   with_stream([this](auto& layer) {
-    asio::async_write(layer, asio::buffer(channel_->request),
-                      guarded("the request was not sent", [](HttpConnection& self, std::size_t) { self.read(); }));
+    asio::async_write(
+        layer, asio::buffer(channel_->request),
+        this->guarded("the request was not sent", [](HttpConnection& self, std::size_t) { self.read(); }));
   });
 }
 
@@ -159,7 +160,7 @@ void HttpConnection::read() {
   with_stream([this, &c](auto& layer) {
     layer.async_read_some(
         asio::buffer(c.buffer.data() + c.end, c.buffer.size() - c.end),
-        guarded("the answer broke off", [](HttpConnection& self, std::size_t count) { self.on_read(count); }));
+        this->guarded("the answer broke off", [](HttpConnection& self, std::size_t count) { self.on_read(count); }));
   });
 }
 

@@ -21,8 +21,9 @@ struct AllocatorLimits {
   std::chrono::seconds offer_hold{10};      ///< an offered address waits this long for its REQUEST
   std::chrono::seconds decline_hold{3600};  ///< a declined address stays out of use
   std::chrono::seconds conflict_hold{300};  ///< so does one that answered a probe; the next probe would find out again
-  /// A lease ends so long after it expires. One second, where the time that is passed in is rounded down: a lease bound
-  /// late in a second lasts into the one that it expires in. Subnet::shared_store adds to it.
+  /// A lease ends so long after it expires. Give one second where the time that is passed in is rounded down, as Server
+  /// does: a lease bound late in a second lasts into the one that it expires in. Subnet::shared_store adds its max_skew
+  /// and three seconds.
   std::chrono::seconds reuse_delay{0};
   /// Bound or offered, where clients are known by identifiers, of which one hardware address may show many.
   std::size_t max_per_hardware_address = 16;

@@ -80,7 +80,8 @@ struct Outcome {
 /// The server's side of RFC 2131 section 4.3 for any number of subnets: message and time in, reply and changes out.
 ///
 /// Pure: no sockets, no clock, no disk. The caller writes the changes, then calls settle() with the result, and sends
-/// the reply only if they were written. One thread; the time must not go back.
+/// the reply only if they were written. One thread; the time must not go back. Who rounds it down to whole seconds sets
+/// AllocatorLimits::reuse_delay.
 class Responder {
  public:
   using Time = Allocator::Time;

@@ -37,7 +37,8 @@ struct ServerStats {
   std::map<std::string, std::uint64_t> dropped;
   /// Of addresses before they were offered: "unanswered", "answered".
   std::map<std::string, std::uint64_t> probes;
-  /// Of leases: "bound", "renewed", "released", "expired", "declined", "conflict".
+  /// Of leases: "bound", "renewed", "released", "expired", "declined", "conflict". Where they are shared, those of the
+  /// other servers too.
   std::map<std::string, std::uint64_t> events;
   std::uint64_t commits = 0;  ///< group commits that reached the disk
   std::uint64_t commit_failures = 0;

@@ -109,6 +109,16 @@ TEST(DhcpTake, ARenewalThatIsUnderWayIsNotMadeShorter) {
   EXPECT_EQ(allocator.leases().at(0).expires, kNow + 90min);
 }
 
+/// It comes while a renewal of the one before waits for the disk.
+TEST(DhcpTake, WhatIsStoredIsThePresentClients) {
+  Allocator allocator(shared_subnet());
+  bind(allocator, 1);
+  allocator.bind(test_mac(1), at(50), {}, kNow + 30min);
+  allocator.take(written(2, 50, kNow + 2h), kNow + 30min);
+  EXPECT_EQ(allocator.stored_end(test_mac(1), at(50)), std::nullopt);
+  EXPECT_EQ(allocator.stored_end(test_mac(2), at(50)), kNow + 2h);
+}
+
 TEST(DhcpTake, AnOfferOfTheAddressEnds) {
   Allocator allocator(shared_subnet());
   ASSERT_EQ(allocator.offer(test_mac(2), {}, kNow), at(50));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Servers that share a pool, on a real etcd.
 #include <gmock/gmock.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <future>
 #include <hcpnet/dhcp/server.hpp>
+#include <map>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -161,6 +163,42 @@ TEST_F(DhcpSharedServer, WhatIsReleasedAtOneIsFreeAtTheOther) {
   EXPECT_EQ(to_a.ask(test::select(test_mac(2), kFirst, *address))->type(), kAck);
 }
 
+TEST_F(DhcpSharedServer, EachServerCountsALeaseOnce) {
+  const auto a = serve(kFirst), b = serve(kSecond);
+  const LoopbackClient to_a(a->port(), kFirst), to_b(b->port(), kSecond);
+  const auto address = to_a.lease(test_mac(1));
+  ASSERT_TRUE(address);
+  wait_until(*b, [&](const Server& s) { return knows(s, *address, LeaseState::bound); });
+  test::DhcpPacket release = test::dhcp_packet(7, test_mac(1)).with_address(54, kSecond);
+  release.ciaddr = *address;
+  to_b.send(release);
+  for (ServerThread* server : {a.get(), b.get()}) {
+    wait_until(*server, [](const Server& s) { return s.stats().events["released"] >= 1; });
+    EXPECT_EQ(server->run([](Server& s) { return s.stats().events; }),
+              (std::map<std::string, std::uint64_t>{{"bound", 1}, {"released", 1}}));
+  }
+}
+
+/// The record in etcd is longer than what is told: it was written before the disk was asked.
+TEST_F(DhcpSharedServer, WhileTheDiskFailsOnlyWhatIsStoredIsAcknowledged) {
+  test::VolatileDisk disk;
+  const auto a = serve(kFirst);
+  const LoopbackClient client(a->port());
+  const auto address = client.lease(test_mac(1));
+  ASSERT_TRUE(address);
+  disk.fail_writes(SQLITE_FULL);
+  client.send(test::select(test_mac(2), kFirst, Ipv4(127, 1, 0, 9)));
+  wait_until(*a, [](const Server& s) { return s.stats().dropped["not_stored"] >= 1; });
+  EXPECT_FALSE(client.receive(0ms)) << "no new lease";
+  // With a name, because within one second a renewal changes nothing.
+  const auto ack = client.ask(test::renew(test_mac(1), *address).with(12, {'x'}));
+  ASSERT_TRUE(ack);
+  EXPECT_EQ(ack->type(), kAck);
+  EXPECT_NE(ack->find(51), (test::Bytes{0, 0, 0x0E, 0x10})) << "less than the hour";
+  disk.fail_writes(0);
+  EXPECT_EQ(client.ask(test::select(test_mac(2), kFirst, Ipv4(127, 1, 0, 9)))->type(), kAck);
+}
+
 TEST_F(DhcpSharedServer, AReleaseByHandIsTold) {
   const auto a = serve(kFirst), b = serve(kSecond);
   const auto address = LoopbackClient(a->port()).lease(test_mac(1));
@@ -230,7 +268,7 @@ TEST_F(DhcpSharedServer, AnAckThatIsLateIsNone) {
   const auto request = test::select(test_mac(1), kFirst, Ipv4(127, 1, 0, 9));
   const auto owned = [&] { return server.stats().shared.at("test/loopback").claims["owned"]; };
   const auto ended = [&] { return server.stats().dropped["late"] + server.stats().sent["ACK"]; };
-  const auto ask = [&](std::chrono::nanoseconds delay) {
+  const auto ask = [&](std::chrono::nanoseconds delay, int error = 0) {
     test::Gate gate;
     disk.before_sync([&] { gate.wait(); });
     const std::uint64_t owned_before = owned(), ended_before = ended();
@@ -239,8 +277,10 @@ TEST_F(DhcpSharedServer, AnAckThatIsLateIsNone) {
     gate.wait_reached();
     clock.advance(delay);
     disk.before_sync({});
+    disk.fail_writes(error);
     gate.open();
     while (ended() == ended_before) io.run_one();
+    disk.fail_writes(0);
   };
   ask(2s + 1ms);
   EXPECT_EQ(server.stats().dropped["late"], 1U);
@@ -249,6 +289,8 @@ TEST_F(DhcpSharedServer, AnAckThatIsLateIsNone) {
   const auto again = client.receive();
   ASSERT_TRUE(again);
   EXPECT_EQ(again->type(), kAck) << "to the client that asks again";
+  ask(2s + 1ms, SQLITE_FULL);
+  EXPECT_EQ(server.stats().dropped["late"], 2U) << "nor is one of the time that is left on disk";
 }
 
 }  // namespace

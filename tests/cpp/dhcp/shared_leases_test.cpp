@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <fstream>
 #include <map>
@@ -105,6 +106,16 @@ class SharedLeasesTest : public testing::Test {
   void put(const std::string& key, const std::string& value) {
     const etcd::Step step{{{key, value, 0}}, {}};
     call(etcd::kTxn, etcd::txn_body(std::span(&step, 1)));
+  }
+
+  void add_user(const std::string& name, const std::string& role) {
+    call("/v3/auth/user/add", R"({"name":")" + name + R"(","password":"s3cret"})");
+    call("/v3/auth/user/grant", R"({"user":")" + name + R"(","role":")" + role + "\"}");
+  }
+  /// From now on etcd has a password, "s3cret", for everybody.
+  void ask_for_logins() {
+    add_user("root", "root");
+    call("/v3/auth/enable", "{}");
   }
 
   test::EtcdProcess etcd_;
@@ -226,6 +237,42 @@ TEST_F(SharedLeasesTest, WithoutTheStoreNothingIsOwned) {
   EXPECT_EQ(a->leases.stats().losses, 1U);
 }
 
+TEST_F(SharedLeasesTest, WhatNobodyWaitsForIsAskedForAgainWhenItWasNotWritten) {
+  const auto a = peer();
+  etcd_.kill();
+  a->leases.claim({lease_of(1)}, {});
+  ASSERT_TRUE(run_until([&] { return !a->leases.is_ready(); }));
+  etcd_.start();
+  EXPECT_TRUE(run_until([&] { return a->loads == 2; }));
+}
+
+TEST_F(SharedLeasesTest, NoMoreWaitThanMay) {
+  SharedLeasesLimits limits;
+  limits.max_waiting = 2;
+  const auto a = peer(store(), limits);
+  std::vector<Result> results;
+  for (unsigned n = 1; n <= 4; ++n) {  // the first one is on its way at once
+    Lease lease = lease_of(n);
+    lease.address = Ipv4(192, 0, 2, static_cast<std::uint8_t>(n));
+    a->leases.claim({lease}, [&](Result r) { results.push_back(r); });
+  }
+  EXPECT_FALSE(a->leases.has_room());
+  a->leases.look_at(kAddress, [&](Result r) { results.push_back(r); });
+  EXPECT_THAT(results, testing::ElementsAre(Result::unreachable, Result::unreachable));
+  ASSERT_TRUE(run_until([&] { return results.size() == 5; }));
+  EXPECT_EQ(std::ranges::count(results, Result::owned), 3);
+}
+
+TEST_F(SharedLeasesTest, WhoWaitsIsToldOfTheStop) {
+  const auto a = peer();
+  std::vector<Result> results;
+  for (const auto rest : {1h, 2h}) a->leases.claim({lease_of(1, rest)}, [&](Result r) { results.push_back(r); });
+  a->leases.stop();
+  EXPECT_THAT(results, testing::ElementsAre(Result::unreachable, Result::unreachable));
+  io_.poll();
+  EXPECT_EQ(results.size(), 2U);
+}
+
 TEST_F(SharedLeasesTest, AQuietStoreIsMissedToo) {
   const auto a = peer();
   etcd_.kill();
@@ -271,9 +318,7 @@ TEST_F(SharedLeasesTest, ALoginIsAskedForByPassword) {
   test::TemporaryFolder folder;
   const std::string password = folder.file("password");
   std::ofstream(password) << "s3cret\r\nmore\n";
-  call("/v3/auth/user/add", R"({"name":"root","password":"s3cret"})");
-  call("/v3/auth/user/grant", R"({"user":"root","role":"root"})");
-  call("/v3/auth/enable", "{}");
+  ask_for_logins();
   SharedStore with_login = store();
   with_login.username = "root";
   with_login.password_file = password;
@@ -287,6 +332,28 @@ TEST_F(SharedLeasesTest, ALoginIsAskedForByPassword) {
   with_login.password_file = folder.file("none");
   Peer c(io_, with_login);
   EXPECT_THAT(c.leases.problem(), HasSubstr("password file"));
+}
+
+TEST_F(SharedLeasesTest, AStoreThatTakesNoWritesIsNotAskedWithoutAPause) {
+  test::TemporaryFolder folder;
+  SharedStore two = store();
+  two.endpoints.push_back(etcd_.url());
+  two.username = "reader";
+  two.password_file = folder.file("password");
+  std::ofstream(two.password_file) << "s3cret\n";
+  call("/v3/auth/role/add", R"({"name":"reads"})");
+  call("/v3/auth/role/grant", R"({"name":"reads","perm":{"permType":"READ","key":")" + etcd::base64("/vlan7/") +
+                                  R"(","range_end":")" + etcd::base64(etcd::end_of("/vlan7/")) + "\"}}");
+  add_user("reader", "reads");
+  ask_for_logins();
+  SharedLeasesLimits limits;
+  limits.ask_again = 1h;
+  const auto a = peer(two, limits);
+  EXPECT_EQ(claim(*a, {lease_of(1)}), Result::unreachable);
+  ASSERT_TRUE(run_until([&] { return a->leases.is_ready(); })) << "the other endpoint may do";
+  EXPECT_EQ(claim(*a, {lease_of(1)}), Result::unreachable);
+  io_.run_for(200ms);
+  EXPECT_FALSE(a->leases.is_ready()) << "in an hour";
 }
 
 }  // namespace
