@@ -620,9 +620,9 @@ void Server::Impl::take(const std::vector<Lease>& leases) {
 void Server::Impl::share_own(const Link& link) {
   const auto subnets = std::span(responder->config().subnets).subspan(link.subnets.first, link.subnets.count);
   for (const Lease& lease : responder->leases()) {
-    const bool is_running = lease.state == LeaseState::bound || lease.state == LeaseState::declined;
+    const bool is_in_use = lease.state == LeaseState::bound || lease.state == LeaseState::declined;
     const bool is_here = std::ranges::any_of(subnets, [&](const Subnet& s) { return s.cidr.contains(lease.address); });
-    if (is_running && is_here && !link.shared->is_known(lease.address)) link.shared->claim({by_calendar(lease)}, {});
+    if (is_in_use && is_here && !link.shared->is_known(lease.address)) link.shared->claim({by_calendar(lease)}, {});
   }
 }
 

@@ -115,14 +115,13 @@ void HttpConnection::connect() {
       });
     }
   }
-  resolver_.async_resolve(peer_.host, std::to_string(peer_.port),
-                          guarded("no address", [](HttpConnection& self, const Tcp::resolver::results_type& found) {
-                            asio::async_connect(
-                                self.channel_->socket, found,
-                                self.guarded("no connection", [](HttpConnection& connected, const Tcp::endpoint&) {
-                                  connected.on_connected();
-                                }));
-                          }));
+  resolver_.async_resolve(
+      peer_.host, std::to_string(peer_.port),
+      guarded("no address", [](HttpConnection& self, const Tcp::resolver::results_type& found) {
+        asio::async_connect(
+            self.channel_->socket, found,
+            self.guarded("no connection", [](HttpConnection& connected, const auto&) { connected.on_connected(); }));
+      }));
 }
 
 void HttpConnection::prepare_tls(Channel& channel) const {
