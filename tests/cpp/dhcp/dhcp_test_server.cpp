@@ -8,6 +8,7 @@
 // Prints "ready PORT" when it serves, then one line per lease event.
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -16,6 +17,8 @@
 #include <hcpnet/dhcp/server.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -27,16 +30,21 @@ T required(const std::optional<T>& value, const std::string& text) {
   return *value;
 }
 
-/// The system's clocks, with a calendar that is wrong.
+/// The system's clocks, with a calendar that is wrong. Timers ask it only when tick() is called.
 class WrongClock final : public Clock {
  public:
   [[nodiscard]] SteadyTime steady_now() const override { return system_clock().steady_now(); }
   [[nodiscard]] SystemTime system_now() const override { return system_clock().system_now() + ahead_; }
-  void on_jump(std::function<void()>) override {}
+  void on_jump(std::function<void()> changed) override { listeners_.push_back(std::move(changed)); }
   void set(std::chrono::milliseconds ahead) { ahead_ = ahead; }
+  [[nodiscard]] bool is_wrong() const { return ahead_.count() != 0; }
+  void tick() const {
+    for (const auto& listener : listeners_) listener();
+  }
 
  private:
   std::chrono::milliseconds ahead_{0};
+  std::vector<std::function<void()>> listeners_;
 };
 
 struct Settings {
@@ -161,13 +169,22 @@ int main(int argc, char** argv) try {
   settings.options.on_event = print_event;
   settings.options.on_event6 = print_event6;
   settings.options.log = Logger(print_record, "dhcp");
-  settings.options.clock = &settings.clock;
+  if (settings.clock.is_wrong()) settings.options.clock = &settings.clock;
 
   boost::asio::io_context io(1);
   dhcp::Server server(io.get_executor(), settings.options);
   server.start(settings.config);
+  boost::asio::steady_timer ticks(io);
+  bool has_stopped = !settings.clock.is_wrong();
+  const std::function<void()> tick = [&] {
+    settings.clock.tick();
+    if (has_stopped) return;
+    ticks.expires_after(std::chrono::milliseconds(20));
+    ticks.async_wait([&](auto) { tick(); });
+  };
+  tick();
   boost::asio::signal_set signals(io, SIGTERM, SIGINT);
-  signals.async_wait([&](auto, int) { server.stop({}); });
+  signals.async_wait([&](auto, int) { server.stop([&] { has_stopped = true; }); });
   std::printf("ready %u\n", server.bound().front().bound.port);
   std::fflush(stdout);
   io.run();
