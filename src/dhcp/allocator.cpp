@@ -12,6 +12,7 @@
 #include "dhcp/lease_table.hpp"
 #include "dhcp/offer_table.hpp"
 #include "dhcp/pool_set.hpp"
+#include "dhcp/shared_lease.hpp"
 
 namespace hcpnet::dhcp {
 namespace {
@@ -78,6 +79,7 @@ struct Allocator::Impl {
   Adopted let_rest(const Lease& lease);
   Adopted remember(const Lease& lease, Time now);
   LeaseRecord& fill(const Lease& lease, LeaseState state);
+  void take_running(const Lease& lease);
   void put_back(const Lease& lease);
   [[nodiscard]] Lease lease(const LeaseRecord& record) const;
   [[nodiscard]] LeaseEvent event(LeaseEventKind kind, const LeaseRecord& record) const { return {kind, lease(record)}; }
@@ -130,6 +132,8 @@ void Allocator::Impl::configure(std::span<const Subnet> configured) {
     }
   }
   use(configured.front().identity);
+  const auto& shared = configured.front().shared_store;
+  table.set_reuse_delay(limits.reuse_delay + (shared ? shared->max_skew + kSharedMargin : std::chrono::seconds(0)));
   PoolSet next(configured);
   const std::size_t groups = next.size() + subnets.size();
   const bool has_changed = !next.has_layout_of(pools) || groups != table.groups();
@@ -584,6 +588,61 @@ std::optional<LeaseEvent> Allocator::end(Ipv4 address, Time now) {
   return impl_->event(LeaseEventKind::released, *record);
 }
 
+// --- leases of other servers
+
+/// In use now, by whoever had it before or not.
+void Allocator::Impl::take_running(const Lease& lease) {
+  const LeaseRecord* own = table.find(shown(lease));
+  const bool is_older = own != nullptr && own->address != lease.address && own->state == LeaseState::bound &&
+                        own->started > lease.started;
+  LeaseRecord& record = fill(lease, lease.state);
+  record.is_durable = true;
+  if (lease.state == LeaseState::bound && !is_older) table.set_owner(record, shown(lease));
+  table.schedule(record);
+}
+
+std::vector<LeaseEvent> Allocator::take(const Lease& written, Time now) {
+  LeaseTable& table = impl_->table;
+  Lease lease = written;
+  LeaseRecord* record = table.find(lease.address);
+  const bool was_bound = record != nullptr && record->state == LeaseState::bound;
+  const bool was_running = was_bound || (record != nullptr && record->state == LeaseState::declined);
+  const bool is_running = (lease.state == LeaseState::bound || lease.state == LeaseState::declined) &&
+                          lease.expires + table.reuse_delay() > now;
+  std::vector<LeaseEvent> events;
+  if (!is_running) {
+    if (was_running && !record->is_durable) return events;  // about to be bound: the store says whether it is
+    impl_->shortened.erase(lease.address);
+    if (was_running) {
+      impl_->end(*record, LeaseState::released, now);
+      events.push_back(impl_->event(LeaseEventKind::released, *record));
+    } else if (Adopted remembered = impl_->remember(lease, now); remembered.event) {
+      table.find(lease.address)->is_durable = true;
+      impl_->replaced.erase(lease.address);
+      events.push_back(*std::move(remembered.event));
+    }
+    return events;
+  }
+  const bool is_clients = was_running && record->state == lease.state && table.is_of(*record, shown(lease));
+  if (is_clients) lease.expires = std::max(lease.expires, record->expires);  // a renewal of ours may be under way
+  const bool is_same = is_clients && record->is_durable;
+  if (is_same && record->expires == lease.expires) return events;
+  if (was_bound && record->is_durable && !is_same) {
+    Lease ended = impl_->lease(*record);
+    ended.state = LeaseState::released;
+    ended.expires = std::min(ended.expires, now);
+    events.push_back({LeaseEventKind::released, std::move(ended)});
+  }
+  impl_->shortened.erase(lease.address);
+  impl_->take_running(lease);
+  impl_->replaced.erase(lease.address);
+  const LeaseEventKind kind = lease.state == LeaseState::declined ? LeaseEventKind::declined
+                              : is_same                           ? LeaseEventKind::renewed
+                                                                  : LeaseEventKind::bound;
+  events.push_back(impl_->event(kind, *table.find(lease.address)));
+  return events;
+}
+
 // --- leases from elsewhere
 
 bool Allocator::Impl::is_never_given(Ipv4 address) const {
@@ -626,6 +685,7 @@ LeaseRecord& Allocator::Impl::fill(const Lease& lease, LeaseState state) {
   table.set_state(record, state);
   table.set_mac(record, lease.mac);
   record.is_durable = false;
+  stored.erase(lease.address);
   record.started = lease.started;
   record.expires = lease.expires;
   record.texts.set(lease.client_id, lease.host_name, lease.relay_information);

@@ -12,9 +12,17 @@ class LeaseClock {
  public:
   explicit LeaseClock(const Clock& clock)
       : clock_(clock), system_start_(clock.system_now()), steady_start_(clock.steady_now()) {}
+  /// now() is rounded down: what ends in the second that it tells may still last for less than this.
+  static constexpr std::chrono::seconds kRounding{1};
+
   /// Never goes back.
   [[nodiscard]] std::chrono::sys_seconds now() const {
     return std::chrono::floor<std::chrono::seconds>(system_start_ + (clock_.steady_now() - steady_start_));
+  }
+  /// By how much the calendar is ahead of now(): it may have been put right since the start.
+  [[nodiscard]] std::chrono::seconds calendar_lead() const {
+    return std::chrono::round<std::chrono::seconds>(clock_.system_now() -
+                                                    (system_start_ + (clock_.steady_now() - steady_start_)));
   }
 
  private:

@@ -165,8 +165,9 @@ void LeaseTable::unlink(LeaseRecord& record) noexcept {
 }
 
 void LeaseTable::schedule(LeaseRecord& record) {
-  if (record.wake <= record.expires) return;  // comes up early, and is put back then
-  record.wake = record.expires;
+  const Time due = record.expires + reuse_delay_;
+  if (record.wake <= due) return;  // comes up early, and is put back then
+  record.wake = due;
   due_.push(record.wake, record.address);
 }
 
@@ -178,7 +179,7 @@ LeaseRecord* LeaseTable::pop_due(Time now) {
     record->wake = Time::max();
     const bool is_running = record->state == LeaseState::bound || record->state == LeaseState::declined;
     if (!is_running) continue;
-    if (record->expires <= now) return record;
+    if (record->expires + reuse_delay_ <= now) return record;
     schedule(*record);
   }
   return nullptr;

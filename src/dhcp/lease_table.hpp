@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <hcpnet/dhcp/config.hpp>
 #include <hcpnet/dhcp/lease.hpp>
@@ -103,9 +104,12 @@ class LeaseTable {
   [[nodiscard]] LeaseRecord* oldest_idle(std::size_t group) noexcept { return groups_[group].oldest; }
   void unlink(LeaseRecord& record) noexcept;
 
-  /// Sees to it that the record comes up in pop_due() when it expires.
+  /// Sees to it that the record comes up in pop_due() when it has been over for reuse_delay().
   void schedule(LeaseRecord& record);
-  /// A record whose time has come; nullptr: none is due.
+  [[nodiscard]] std::chrono::seconds reuse_delay() const noexcept { return reuse_delay_; }
+  void set_reuse_delay(std::chrono::seconds delay) noexcept { reuse_delay_ = delay; }
+  /// A record whose time has come; nullptr: none is due. With a longer delay than before entries come up early, and are
+  /// put back; with a shorter one late.
   LeaseRecord* pop_due(Time now);
   [[nodiscard]] std::optional<Time> next_due() const { return due_.next(); }
 
@@ -125,6 +129,7 @@ class LeaseTable {
   void remove_bound(const MacAddress& mac);
 
   Identity identity_ = Identity::mac;
+  std::chrono::seconds reuse_delay_{0};
   std::unordered_map<Ipv4, LeaseRecord> records_;  // nodes: a record never moves
   // By client. One of the two is in use; the first one is the smaller.
   std::unordered_map<MacAddress, LeaseRecord*> by_mac_;

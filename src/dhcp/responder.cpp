@@ -201,7 +201,9 @@ void Exchange::add_probe(Ipv4 address) {
 // RFC 2131 section 4.3.2, which tells the four states of a client apart by options 50 and 54 and by ciaddr.
 void Exchange::request_lease() {
   if (is_for_other_server()) {
-    network.allocator.withdraw(client);  // section 3.1 step 4: the client declines our offer
+    // Section 3.1 step 4: the client declines our offer. Where the pool is shared the other server is about to bind
+    // that very address, as often as not.
+    if (!subnets.front().shared_store) network.allocator.withdraw(client);
     out.dropped = "not_for_us";
     return;
   }
@@ -421,7 +423,7 @@ Outcome Responder::handle(ByteView payload, std::size_t received_on, Time now) {
   return impl_->handle(payload, received_on, true, now);
 }
 
-Outcome Responder::offer_again(ByteView payload, std::size_t received_on, Time now) {
+Outcome Responder::handle_again(ByteView payload, std::size_t received_on, Time now) {
   return impl_->handle(payload, received_on, false, now);
 }
 
@@ -547,6 +549,15 @@ std::optional<LeaseChange> Responder::end(Ipv4 address, Time now) {
   auto event = impl_->allocator_of(*subnet).end(address, now);
   if (!event) return std::nullopt;
   return LeaseChange{*subnet, *std::move(event)};
+}
+
+std::vector<LeaseChange> Responder::take(const Lease& lease, Time now) {
+  std::vector<LeaseChange> out;
+  const auto network = impl_->find_network(lease.address);
+  if (!network) return out;
+  for (LeaseEvent& event : impl_->networks[*network].allocator.take(lease, now))
+    out.push_back(impl_->change(*network, std::move(event)));
+  return out;
 }
 
 std::vector<LeaseChange> Responder::expire(Time now, std::size_t max) {

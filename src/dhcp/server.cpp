@@ -4,6 +4,7 @@
 #include <boost/system/system_error.hpp>
 #include <hcpnet/dhcp/responder.hpp>
 #include <hcpnet/dhcp/server.hpp>
+#include <iterator>
 #include <set>
 #include <span>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "dhcp/links.hpp"
 #include "dhcp/prober.hpp"
 #include "dhcp/server_socket.hpp"
+#include "dhcp/shared_leases.hpp"
 #include "dhcp6/service.hpp"
 #include "runtime/error_text.hpp"
 #include "runtime/open_failures.hpp"
@@ -30,10 +32,19 @@ constexpr std::size_t kMaxExpiredPerTurn = 1'000;       // so that a fleet that 
 constexpr std::chrono::seconds kRetry = 1s;             // when the disk's queue is full
 constexpr std::chrono::seconds kInterfaceCheck = 2s;    // an interface that was made anew has another index
 constexpr std::chrono::seconds kDropLogInterval = 10s;  // per reason
+constexpr int kMaxLosses = 3;                           // of one message, to servers that share the pool
 
 [[noreturn]] void refuse_config(const std::string& why) {
   throw boost::system::system_error(boost::system::errc::make_error_code(boost::system::errc::invalid_argument),
                                     "dhcp: " + why);
+}
+
+void check(const Subnet& subnet, const SharedStore& store) {
+  const auto is_bad = [](const std::string& e) { return !parse_store_endpoint(e); };
+  if (store.endpoints.empty() || std::ranges::any_of(store.endpoints, is_bad) || !is_store_prefix(store.prefix))
+    refuse_config("the shared store of " + subnet.name +
+                  " needs endpoints such as https://192.0.2.9:2379 and a prefix");
+  if (store.max_skew < 0s) refuse_config("the clocks of the shared store of " + subnet.name + " differ by less than 0");
 }
 
 /// What the subnets of one link need beyond what each needs.
@@ -50,6 +61,7 @@ void check_link(std::span<const Subnet> subnets) {
   if (first.client_classes.size() > kMaxClientClasses)
     refuse_config(first.name + " has more than " + std::to_string(kMaxClientClasses) + " client classes");
   if (first.probe_timeout && *first.probe_timeout <= 0ms) refuse_config("the probe of " + first.name + " has no time");
+  if (first.shared_store) check(first, *first.shared_store);
   if (first.rate_limit && first.rate_limit->burst < first.rate_limit->messages_per_second)
     refuse_config("the rate limit of " + first.name + " has a burst below the messages of one second");
 }
@@ -91,7 +103,12 @@ void take_link_fields(const std::vector<Subnet>& configured, std::vector<Subnet>
     first.client_classes = speaker->client_classes;
     first.rate_limit = speaker->rate_limit;
     first.probe_timeout = speaker->probe_timeout;
+    first.shared_store = speaker->shared_store;
   }
+}
+
+bool is_binding(const LeaseChange& change) {
+  return change.event.kind == LeaseEventKind::bound || change.event.kind == LeaseEventKind::renewed;
 }
 
 /// By htype, hlen and chaddr (RFC 2131 section 2).
@@ -113,8 +130,9 @@ Logger::Fields fields_of(const Lease& lease) {
 }  // namespace
 
 /// Life of a message: received -> handled -> (no change) answered | (change) queued for the disk -> committed ->
-/// answered, or dropped. To answer is to send, but for an offer that has to be probed: asked for -> (silence) sent |
-/// (somebody uses the address) handled again.
+/// answered, or dropped. A change of a lease that is shared is claimed before it is queued: (lost to another server)
+/// handled again, with what is known then. To answer is to send, but for an offer that has to be probed: asked for ->
+/// (silence) sent | (somebody uses the address) handled again.
 struct Server::Impl : std::enable_shared_from_this<Impl> {
   Impl(boost::asio::any_io_executor e, ServerOptions o)
       : executor(std::move(e)),
@@ -128,14 +146,19 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
     std::uint16_t port = 0;
     LinkMembers subnets;  ///< the first one has the address that names the interface
     bool is_lost = false;
+    std::unique_ptr<SharedLeases> shared = {};  ///< none: they are this server's alone
   };
   /// What waits for the disk.
   struct Pending {
     Outcome outcome;
     std::size_t link = 0;
     Endpoint source = {};
-    std::vector<std::uint8_t> message = {};  ///< where its offer is probed
+    std::vector<std::uint8_t> message = {};  ///< where its offer is probed, or its lease shared
     std::size_t conflicts = 0;               ///< addresses in use that the message has met before
+    int losses = 0;                          ///< addresses that it lost to other servers
+    bool is_refusal_checked = false;
+    Clock::SteadyTime handled = {};  ///< when its outcome was made
+    Clock::SystemTime handled_at = {};
   };
 
   /// Made by hand, not by a message.
@@ -166,12 +189,24 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   [[nodiscard]] bool is_probed(std::size_t link, const Config& config) const;
   void use_probes();
   void commit(Pending pending);
+  void store_changes(Pending pending);
+  [[nodiscard]] SharedLeases* shared_of(std::size_t subnet) const;
+  [[nodiscard]] Lease by_calendar(Lease lease) const;
+  void open_shared();
+  void share_own(const Link& link);
+  void take(const std::vector<Lease>& leases);
+  void on_claimed(Pending pending, SharedLeases::Result result);
+  void handle_again(Pending pending);
+  [[nodiscard]] bool is_late(const Pending& pending) const;
+  void check_refusal(SharedLeases& shared, const Pending& pending);
   void on_committed(const Pending& pending, error_code result);
   void import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done);
   void release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done);
+  void write_release(Changes changes, EndedLease ended, std::function<void(Result<EndedLease, Diagnostics>)> done);
   void write(Changes changes, std::function<void(const Changes&, error_code)> written);
   void end_import(const Changes& changes, bool is_durable);
   [[nodiscard]] std::optional<Diagnostics> reason_to_refuse_changes() const;
+  [[nodiscard]] std::optional<Diagnostics> reason_to_refuse_own() const;
   void set_healthy(bool is_good, error_code why);
   void publish(const std::vector<LeaseChange>& changes);
   void tell(const LeaseEvent& event);
@@ -214,7 +249,9 @@ void Server::Impl::start(Config config) {
   StoredLeases stored = store.open(options.database, config.subnets, time.now());
   by_hand = std::move(stored.reservations);
   files = std::move(config);
-  responder.emplace(with_kept(files, by_hand));
+  ResponderLimits limits;
+  limits.allocator.reuse_delay = LeaseClock::kRounding;
+  responder.emplace(with_kept(files, by_hand), limits);
   if (v6) {
     v6->replace(responder->config());
     v6->restore(std::move(stored.leases6), stored.unreadable6);
@@ -235,6 +272,7 @@ void Server::Impl::start(Config config) {
     wait(link);
   }
   if (v6) v6->start();
+  open_shared();
   watch_interfaces();
   expire();
 }
@@ -349,6 +387,11 @@ Config Server::Impl::prepare(Config config) const {
   if (!dhcp6::Service::can_replace(v6.get(), config)) {
     refuse_config("the IPv6 networks that are served can't change while running");
   }
+  for (const Link& link : links) {
+    const Subnet& next = config.subnets[link.subnets.first];
+    if (next.shared_store != responder->config().subnets[link.subnets.first].shared_store)
+      refuse_config("the shared store of " + next.name + " can't change while running");
+  }
   for (std::size_t link = 0; link < links.size(); ++link) {  // that we may, and the interface can be asked on
     const bool is_new = is_probed(link, config) && !links[link].is_lost && !prober->is_open(link);
     if (is_new) ProbeSocket(executor, links[link].socket->interface()).close();
@@ -366,12 +409,19 @@ void Server::Impl::use_reservations() {
   Config merged = with_kept(files, by_hand);
   if (v6) v6->replace(merged);
   responder->replace(std::move(merged));
+  for (const Link& link : links) {
+    const Subnet& first = responder->config().subnets[link.subnets.first];
+    if (link.shared) link.shared->set_identity(first.identity);
+  }
   arm();
 }
 
 void Server::Impl::stop(std::function<void()> done) {
   is_running = false;
-  for (Link& link : links) link.socket->stop_reading();
+  for (Link& link : links) {
+    link.socket->stop_reading();
+    if (link.shared) link.shared->stop();  // whoever waits for the store asks again
+  }
   if (prober) prober->stop();
   if (v6) v6->stop_reading();
   if (armed) timers.cancel(armed->second);
@@ -400,16 +450,20 @@ void Server::Impl::on_readable(std::size_t link) {
 
 void Server::Impl::on_message(std::size_t link, ByteView payload, const Endpoint& source) {
   if (is_importing) return drop("importing", source);
-  if (!store.has_room()) return drop("store_full", source);
+  const SharedLeases* shared = links[link].shared.get();
+  if (!store.has_room() || (shared != nullptr && !shared->has_room())) return drop("store_full", source);
   const auto& own = links[link].socket->interface().mac;
   if (own && is_from(payload, *own)) return drop("own_message", source);
   Pending pending{responder->handle(payload, links[link].subnets.first, time.now()), link, source};
   if (pending.outcome.type) ++stats.received[std::string(to_string(*pending.outcome.type))];
-  if (pending.outcome.probe) pending.message.assign(payload.begin(), payload.end());
+  if (pending.outcome.probe || shared_of(pending.outcome.subnet) != nullptr)
+    pending.message.assign(payload.begin(), payload.end());
   carry_out(std::move(pending));
 }
 
 void Server::Impl::carry_out(Pending pending) {
+  pending.handled = timers.now();
+  pending.handled_at = options.clock->system_now();
   const Outcome& outcome = pending.outcome;
   if (!outcome.dropped.empty()) drop(outcome.dropped, pending.source);
   stats.omitted_options += outcome.omitted_options;
@@ -420,6 +474,12 @@ void Server::Impl::carry_out(Pending pending) {
 void Server::Impl::answer(const Pending& pending) {
   const Outcome& outcome = pending.outcome;
   if (!outcome.reply) return;
+  if (SharedLeases* shared = shared_of(outcome.subnet)) {
+    if (!shared->is_ready()) return drop("store_unreachable", pending.source);  // another server may have more to say
+    if (is_late(pending)) return drop("late", pending.source);
+    const bool is_refusal = outcome.reply->type == MessageType::nak;
+    if (is_refusal && !pending.is_refusal_checked) return check_refusal(*shared, pending);
+  }
   if (!outcome.probe || !is_probed(pending.link, responder->config()))
     return send(*outcome.reply, pending.link, pending.source);
   if (!is_running) return;  // the client asks again
@@ -442,6 +502,7 @@ void Server::Impl::on_conflict(ProbedOffer offer, const std::optional<MacAddress
   if (is_importing) return drop("importing", offer.source);
   if (!store.has_room()) return drop("store_full", offer.source);
   Pending rests;
+  rests.outcome.subnet = offer.subnet;
   if (auto change = responder->report_conflict(offer.subnet, offer.probe, time.now()))
     rests.outcome.changes.push_back(*std::move(change));
   else
@@ -449,12 +510,32 @@ void Server::Impl::on_conflict(ProbedOffer offer, const std::optional<MacAddress
   commit(std::move(rests));
   const std::size_t conflicts = offer.conflicts + 1;
   if (conflicts >= prober->limits().max_conflicts) return drop("conflicts", offer.source);
-  Pending again{responder->offer_again(offer.message, links[offer.link].subnets.first, time.now()), offer.link,
+  Pending again{responder->handle_again(offer.message, links[offer.link].subnets.first, time.now()), offer.link,
                 offer.source, std::move(offer.message), conflicts};
   carry_out(std::move(again));
 }
 
 void Server::Impl::commit(Pending pending) {
+  SharedLeases* shared = shared_of(pending.outcome.subnet);
+  if (shared == nullptr) return store_changes(std::move(pending));
+  // That a lease has run out every server sees by itself.
+  Pending ended;
+  std::vector<LeaseChange>& changes = pending.outcome.changes;
+  const auto rest = std::ranges::stable_partition(
+      changes, [](const LeaseChange& c) { return c.event.kind != LeaseEventKind::expired; });
+  ended.outcome.changes.assign(std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+  changes.erase(rest.begin(), rest.end());
+  if (!ended.outcome.changes.empty()) store_changes(std::move(ended));
+  if (changes.empty()) return answer(pending);
+  std::vector<Lease> claimed;
+  for (const LeaseChange& change : changes) claimed.push_back(by_calendar(change.event.lease));
+  shared->claim(std::move(claimed), [weak = weak_from_this(), held = std::make_shared<Pending>(std::move(pending))](
+                                        SharedLeases::Result result) {
+    if (const auto self = weak.lock()) self->on_claimed(std::move(*held), result);
+  });
+}
+
+void Server::Impl::store_changes(Pending pending) {
   std::vector<LeaseChange> changes = pending.outcome.changes;
   store.put(std::move(changes),
             [weak = weak_from_this(), held = std::make_shared<Pending>(std::move(pending))](error_code result) {
@@ -469,10 +550,11 @@ void Server::Impl::on_committed(const Pending& pending, error_code result) {
   responder->settle(pending.outcome.changes, !result, time.now());
   if (result) {
     const bool is_file_gone = result == boost::system::errc::no_such_file_or_directory;
-    const auto stored =
-        is_file_gone ? std::optional<Reply>() : responder->acknowledge_stored(pending.outcome, time.now());
+    auto stored = is_file_gone ? std::optional<Reply>() : responder->acknowledge_stored(pending.outcome, time.now());
     if (stored) {
-      send(*stored, pending.link, pending.source);
+      Pending told = pending;
+      told.outcome.reply = std::move(stored);
+      answer(told);
     } else if (pending.outcome.reply) {
       ++stats.dropped["not_stored"];
     }
@@ -483,7 +565,121 @@ void Server::Impl::on_committed(const Pending& pending, error_code result) {
   arm();
 }
 
+// --- leases that are shared with other servers
+
+/// nullptr: they are not.
+SharedLeases* Server::Impl::shared_of(std::size_t subnet) const {
+  const auto link = std::ranges::find_if(
+      links, [&](const Link& l) { return subnet >= l.subnets.first && subnet - l.subnets.first < l.subnets.count; });
+  return link == links.end() ? nullptr : link->shared.get();
+}
+
+Lease Server::Impl::by_calendar(Lease lease) const {
+  const std::chrono::seconds lead = time.calendar_lead();
+  lease.started += lead;
+  lease.expires += lead;
+  return lease;
+}
+
+void Server::Impl::open_shared() {
+  for (Link& link : links) {
+    const Subnet& first = responder->config().subnets[link.subnets.first];
+    if (!first.shared_store) continue;
+    SharedLeasesHost host{.executor = executor,
+                          .timers = timers,
+                          .on_taken = [this](const std::vector<Lease>& leases) { take(leases); },
+                          .on_loaded = [this, &link] { share_own(link); },
+                          .log = options.log};
+    link.shared = std::make_unique<SharedLeases>(std::move(host), *first.shared_store, first.server_id.to_string(),
+                                                 first.identity);
+    link.shared->start();
+  }
+}
+
+/// What others have written is as good as on our disk: who has an address is read from the store at the next start.
+void Server::Impl::take(const std::vector<Lease>& leases) {
+  const std::chrono::seconds lead = time.calendar_lead();
+  Pending taken;
+  for (Lease lease : leases) {
+    lease.started -= lead;
+    lease.expires -= lead;
+    for (LeaseChange& change : responder->take(lease, time.now())) taken.outcome.changes.push_back(std::move(change));
+  }
+  std::vector<LeaseChange>& changes = taken.outcome.changes;
+  if (!changes.empty() && store.has_room()) {
+    store_changes(std::move(taken));
+  } else if (!changes.empty()) {  // a disk that hangs makes no queue
+    boost::asio::post(executor, [weak = weak_from_this(), changes = std::move(changes)] {
+      if (const auto self = weak.lock()) self->publish(changes);
+    });
+  }
+  arm();
+}
+
+/// Leases of before they were shared.
+void Server::Impl::share_own(const Link& link) {
+  const auto subnets = std::span(responder->config().subnets).subspan(link.subnets.first, link.subnets.count);
+  for (const Lease& lease : responder->leases()) {
+    const bool is_in_use = lease.state == LeaseState::bound || lease.state == LeaseState::declined;
+    const bool is_here = std::ranges::any_of(subnets, [&](const Subnet& s) { return s.cidr.contains(lease.address); });
+    if (is_in_use && is_here && !link.shared->is_known(lease.address)) link.shared->claim({by_calendar(lease)}, {});
+  }
+}
+
+void Server::Impl::on_claimed(Pending pending, SharedLeases::Result result) {
+  const bool is_needed = std::ranges::any_of(pending.outcome.changes, is_binding);
+  // A client that gives its address back, or says that it is in use, has done so even where others can't be told.
+  const bool is_good =
+      result == SharedLeases::Result::owned || (result == SharedLeases::Result::unreachable && !is_needed);
+  if (is_good) return store_changes(std::move(pending));
+  if (!is_needed) return arm();  // what others have written since has been taken
+  responder->settle(pending.outcome.changes, false, time.now());
+  arm();
+  if (result == SharedLeases::Result::unreachable) return drop("store_unreachable", pending.source);
+  handle_again(std::move(pending));
+}
+
+/// With what is known now. Mostly that is a NAK, or the renewal of a lease that another server has just renewed.
+void Server::Impl::handle_again(Pending pending) {
+  if (!is_running) return;
+  if (pending.message.empty() || ++pending.losses >= kMaxLosses) return drop("address_lost", pending.source);
+  pending.outcome = responder->handle_again(pending.message, links[pending.link].subnets.first, time.now());
+  carry_out(std::move(pending));
+}
+
+/// Its client may count the lease from when the ACK comes.
+bool Server::Impl::is_late(const Pending& pending) const {
+  if (pending.outcome.reply->type != MessageType::ack) return false;
+  return timers.now() - pending.handled > kAnswerWithin ||
+         options.clock->system_now() - pending.handled_at > kAnswerWithin;
+}
+
+/// What another server has just given to the client it must not be told to give up.
+void Server::Impl::check_refusal(SharedLeases& shared, const Pending& pending) {
+  const auto message = parse_message(pending.message);
+  if (!message) return;  // it could be read before
+  const Ipv4 asked = message->options.find_address(option::requested_address).value_or(message->ciaddr);
+  shared.look_at(asked,
+                 [weak = weak_from_this(), held = std::make_shared<Pending>(pending)](SharedLeases::Result result) {
+                   const auto self = weak.lock();
+                   if (!self) return;
+                   if (result == SharedLeases::Result::unreachable)
+                     return self->drop("store_unreachable", held->source);
+                   held->is_refusal_checked = true;
+                   self->handle_again(std::move(*held));  // news may also have come by the watch
+                 });
+}
+
 // --- changes by hand
+
+/// Other servers of a shared pool would not know.
+std::optional<Diagnostics> Server::Impl::reason_to_refuse_own() const {
+  if (std::ranges::any_of(links, [](const Link& l) { return l.shared != nullptr; }))
+    return one_problem("lease-shared",
+                       "the pool is shared with other servers (sharedStore), which would not know: reserve in the "
+                       "spec; import into the lease database of one server while it does not run");
+  return reason_to_refuse_changes();
+}
 
 std::optional<Diagnostics> Server::Impl::reason_to_refuse_changes() const {
   if (!is_running) return one_problem("not-running", "DHCP is not running");
@@ -518,7 +714,7 @@ void Server::Impl::end_import(const Changes& changes, bool is_durable) {
 }
 
 void Server::Impl::import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done) {
-  if (auto why = reason_to_refuse_changes()) return done(*std::move(why));
+  if (auto why = reason_to_refuse_own()) return done(*std::move(why));
   Diagnostics problems;
   responder->check_import(list, time.now(), problems);
   if (v6) {
@@ -565,6 +761,21 @@ void Server::Impl::release(const IpAddress& address, std::function<void(Result<E
   if (changes.empty())
     return done(one_problem("lease-not-found", "no lease in use, and no rest, on " + address.to_string()));
   options.log.info("lease ended by hand", {{"address", address.to_string()}});
+  SharedLeases* shared = changes.v4.empty() ? nullptr : shared_of(changes.v4.front().subnet);
+  if (shared == nullptr) return write_release(std::move(changes), std::move(ended), std::move(done));
+  shared->claim({by_calendar(*ended.lease)}, [weak = weak_from_this(), changes = std::move(changes), ended,
+                                              done = std::move(done)](SharedLeases::Result result) {
+    const auto self = weak.lock();
+    if (!self) return;
+    if (result == SharedLeases::Result::owned) return self->write_release(changes, ended, done);
+    boost::asio::post(self->executor, [done] {  // who is told may end the server, and SharedLeases is at work
+      done(one_problem("lease-not-stored", "the shared store could not be written: the lease goes on there"));
+    });
+  });
+}
+
+void Server::Impl::write_release(Changes changes, EndedLease ended,
+                                 std::function<void(Result<EndedLease, Diagnostics>)> done) {
   write(std::move(changes),
         [this, ended = std::move(ended), done = std::move(done)](const Changes&, error_code result) {
           arm();
@@ -574,7 +785,8 @@ void Server::Impl::release(const IpAddress& address, std::function<void(Result<E
 }
 
 void Server::Impl::reserve(const KeptAddress& wanted, std::function<void(Result<KeptAddress, Diagnostics>)> done) {
-  if (auto why = reason_to_refuse_changes()) return done(*std::move(why));
+  if (auto why = wanted.address.is_v4() ? reason_to_refuse_own() : reason_to_refuse_changes())
+    return done(*std::move(why));
   auto kept = check_kept(files, by_hand, wanted);
   if (!kept) return done(std::move(kept));
   write_reservation(std::move(*kept), true, std::move(done));
@@ -728,7 +940,10 @@ Server::Server(boost::asio::any_io_executor executor, ServerOptions options)
 Server::~Server() {
   impl_->is_running = false;
   impl_->is_closed = true;
-  for (Impl::Link& link : impl_->links) link.socket->close();
+  for (Impl::Link& link : impl_->links) {
+    link.socket->close();
+    if (link.shared) link.shared->close();
+  }
   if (impl_->prober) impl_->prober->stop();
   if (impl_->v6) impl_->v6->close();
 }
@@ -818,6 +1033,12 @@ ServerStats Server::stats() const {
     for (const auto& [range, usage] : usages[i].pools)
       subnet.pools.push_back({range, usage.pool_size, usage.bound, usage.offered, usage.declined});
   }
+  for (const Impl::Link& link : impl_->links) {
+    if (!link.shared) continue;
+    const SharedLeases::Stats& shared = link.shared->stats();
+    out.shared[impl_->responder->config().subnets[link.subnets.first].name] = {
+        link.shared->is_ready(), shared.claims, shared.taken, shared.unreadable, shared.losses};
+  }
   if (impl_->v6) out.v6 = impl_->v6->stats();
   return out;
 }
@@ -825,9 +1046,12 @@ ServerStats Server::stats() const {
 std::vector<std::string> Server::troubles() const {
   std::vector<std::string> all;
   if (!impl_->is_disk_good) all.push_back("leases can't be written to disk");
-  for (const Impl::Link& link : impl_->links)
-    if (link.is_lost)
-      all.push_back("the interface of " + impl_->responder->config().subnets[link.subnets.first].name + " is lost");
+  for (const Impl::Link& link : impl_->links) {
+    const std::string of = " of " + impl_->responder->config().subnets[link.subnets.first].name;
+    if (link.is_lost) all.push_back("the interface" + of + " is lost");
+    if (link.shared && !link.shared->is_ready())
+      all.push_back("the shared store" + of + " is not reached: " + link.shared->problem());
+  }
   if (impl_->v6)
     for (std::string& trouble : impl_->v6->troubles()) all.push_back(std::move(trouble));
   return all;

@@ -55,7 +55,8 @@ Use to_use(LeaseState state) noexcept {
 }  // namespace
 
 struct Allocator::Impl {
-  Impl(const Subnet& s, const AllocatorLimits& l) : limits(l), table(s.identity), declines(l.decline_hold) {
+  Impl(const Subnet& s, const AllocatorLimits& l)
+      : limits(l), table(s.identity, l.reuse_delay), declines(l.decline_hold) {
     reconfigure(s);
   }
 
@@ -250,7 +251,7 @@ void Allocator::restore(std::vector<Lease> leases, Time now) {
     record.host_name = std::move(lease.host_name);
     record.started = lease.started;
     record.is_durable = record.had_lease = true;
-    const bool is_over = lease.expires <= now && lease.state != LeaseState::released;
+    const bool is_over = lease.expires + impl_->limits.reuse_delay <= now && lease.state != LeaseState::released;
     impl_->table.set(record, lease.client, is_over ? Use::expired : to_use(lease.state), lease.expires);
   }
 }

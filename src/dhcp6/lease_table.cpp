@@ -115,7 +115,7 @@ void LeaseTable::set(Record& record, const Client& client, Use use, Time ends) {
 void LeaseTable::link(Record& record) {
   ++counts_[static_cast<std::size_t>(record.use)];
   if (record.is_running()) {
-    due_.emplace(record.ends, record.address);
+    due_.emplace(due_of(record), record.address);
   } else {
     record.idle_since = ++idle_count_;
     idle_.emplace(record.idle_since, record.address);
@@ -129,7 +129,7 @@ void LeaseTable::link(Record& record) {
 void LeaseTable::unlink(Record& record) {
   --counts_[static_cast<std::size_t>(record.use)];
   if (record.is_running()) {
-    due_.erase({record.ends, record.address});
+    due_.erase({due_of(record), record.address});
   } else {
     idle_.erase({record.idle_since, record.address});
     record.idle_since = 0;

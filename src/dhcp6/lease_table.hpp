@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <hcpnet/dhcp6/config.hpp>
 #include <hcpnet/dhcp6/lease.hpp>
@@ -40,7 +41,8 @@ class LeaseTable {
  public:
   using Time = Record::Time;
 
-  explicit LeaseTable(Identity identity) : identity_(identity) {}
+  /// Leases, and rests, come up as over so long after their end.
+  LeaseTable(Identity identity, std::chrono::seconds reuse_delay) : identity_(identity), reuse_delay_(reuse_delay) {}
   LeaseTable(const LeaseTable&) = delete;  // records are pointed at
   LeaseTable& operator=(const LeaseTable&) = delete;
 
@@ -70,7 +72,7 @@ class LeaseTable {
     return nullptr;
   }
   [[nodiscard]] std::optional<Time> next_due() const;
-  /// A running record whose end has come; nullptr: none.
+  /// A running record that is over; nullptr: none.
   Record* find_due(Time now);
 
   template <class Visit>
@@ -81,10 +83,14 @@ class LeaseTable {
  private:
   [[nodiscard]] std::string key_of(const Client& client) const;
   [[nodiscard]] Record* find_by_mac(const Client& client) const;
+  [[nodiscard]] Time due_of(const Record& record) const noexcept {
+    return record.use == Use::offered ? record.ends : record.ends + reuse_delay_;
+  }
   void link(Record& record);
   void unlink(Record& record);
 
   Identity identity_;
+  std::chrono::seconds reuse_delay_;
   std::unordered_map<Ipv6, Record, HashIpv6> records_;  // nodes: a record never moves
   std::unordered_map<std::string, Record*> by_key_;
   std::unordered_map<MacAddress, Record*> by_mac_;

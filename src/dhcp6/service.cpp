@@ -29,6 +29,12 @@ ResponderConfig responder_config(const dhcp::Config& config, Duid server_id) {
   return {config.subnets6, config.host_names, std::move(server_id)};
 }
 
+ResponderLimits responder_limits() {
+  ResponderLimits out;
+  out.allocator.reuse_delay = dhcp::LeaseClock::kRounding;
+  return out;
+}
+
 Logger::Fields fields_of(const Lease& lease) {
   return {{"subnet", lease.subnet},
           {"address", lease.address.to_string()},
@@ -57,7 +63,8 @@ void check(std::span<const Subnet> subnets) {
   }
 }
 
-Service::Service(ServiceHost host, ResponderConfig config) : host_(std::move(host)), responder_(std::move(config)) {}
+Service::Service(ServiceHost host, ResponderConfig config)
+    : host_(std::move(host)), responder_(std::move(config), responder_limits()) {}
 
 std::unique_ptr<Service> Service::open(ServiceHost host, const dhcp::Config& config) {
   if (config.subnets6.empty()) return nullptr;

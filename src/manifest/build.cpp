@@ -269,6 +269,11 @@ class UnitBuilder {
     w.ports.push_back({"dhcp", 67, "UDP"});
     w.needs_raw_socket = true;
     w.claim = cut_name(w.name, "-state");
+    w.secret_keys = store_keys(unit_);
+    if (!w.secret_keys.empty()) {
+      w.secret = cut_name(w.name, "-store");
+      w.secret_path = kStorePath;
+    }
     out_.push_back(state_claim(unit_, w.claim, w.component));
     if (wants("SecurityContextConstraints"))
       for (Json& object : raw_socket_constraints(unit_, w.account, w.component)) out_.push_back(std::move(object));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manifest/config_files.hpp"
+#include <array>
 #include <hcpnet/dns/message.hpp>
 #include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/manifest/names.hpp>
@@ -93,7 +94,32 @@ spec::DNSPolicy with_files_beside_it(spec::DNSPolicy policy, const spec::ValidDn
   return policy;
 }
 
+/// Each file that a store can have, by its key in the Secret.
+std::array<std::pair<const char*, std::optional<std::string>*>, 4> files_of(spec::DHCPPolicy::SharedStore& store) {
+  return {{{"ca.crt", &store.ca_file},
+           {"tls.crt", &store.certificate_file},
+           {"tls.key", &store.key_file},
+           {"password", &store.password_file}}};
+}
+
+spec::DHCPPolicy with_mounted_files(spec::DHCPPolicy policy) {
+  if (!policy.shared_store) return policy;
+  for (const auto& [key, file] : files_of(*policy.shared_store))
+    if (*file) *file = std::string(kStorePath) + '/' + key;
+  return policy;
+}
+
 }  // namespace
+
+std::vector<std::string> store_keys(const Unit& unit) {
+  std::vector<std::string> keys;
+  for (spec::DHCPPolicy policy : unit.set.dhcp_policies) {  // at most one
+    if (!policy.shared_store) continue;
+    for (const auto& [key, file] : files_of(*policy.shared_store))
+      if (*file) keys.emplace_back(key);
+  }
+  return keys;
+}
 
 std::map<std::string, std::string> record_files(const Unit& unit) {
   std::map<std::string, std::string> files;
@@ -131,7 +157,7 @@ std::string network_file(const Unit& unit) {
   for (const auto& o : unit.set.dhcp_servers) documents.push_back(spec::to_json(o.spec));
   for (const auto& o : unit.set.dns_servers) documents.push_back(spec::to_json(o.spec));
   for (const auto& o : unit.set.proxy_servers) documents.push_back(spec::to_json(o.spec));
-  for (const auto& o : unit.set.dhcp_policies) documents.push_back(spec::to_json(o));
+  for (const auto& o : unit.set.dhcp_policies) documents.push_back(spec::to_json(with_mounted_files(o)));
   for (const auto& o : unit.set.dns_policies) {
     const spec::ValidDnsPolicy* valid = dns_policy_of(unit);
     documents.push_back(spec::to_json(valid == nullptr ? o : with_files_beside_it(o, *valid)));

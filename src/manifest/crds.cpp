@@ -106,6 +106,9 @@ void add_format(Json& schema, Format format) {
     case Format::route_target:
       schema.update({{"maxLength", 21}, {"pattern", "^(\\*|[0-9]+|([0-9]{1,3}\\.){3}[0-9]{1,3}):[0-9]+$"}});
       break;
+    case Format::store_prefix:
+      schema.update({{"minLength", 2}, {"maxLength", 256}});
+      break;
     case Format::vrf_name:
       schema.update({{"minLength", 1}, {"maxLength", 15}});
       break;
@@ -115,6 +118,7 @@ void add_format(Json& schema, Format format) {
     case Format::published_host:
     case Format::node_address:
     case Format::endpoint:
+    case Format::store_endpoint:
     case Format::file_name:
     case Format::option_bytes:
     case Format::target:

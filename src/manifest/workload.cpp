@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kFirstPrivilegedEnd = 1024;
 constexpr int kConfigMode = 0644;
+constexpr int kSecretMode = 0400;
 
 Json probe(const std::string& path, std::uint16_t port, int failures) {
   return {{"httpGet", {{"path", path}, {"port", port}, {"scheme", "HTTP"}}},
@@ -43,6 +44,11 @@ Json volumes(const Workload& w) {
   Json config = {{"name", w.config_name}, {"defaultMode", kConfigMode}};
   for (const auto& [key, path] : w.config_items) config["items"].push_back({{"key", key}, {"path", path}});
   Json list = Json::array({{{"name", "config"}, {"configMap", std::move(config)}}});
+  if (!w.secret.empty()) {
+    Json secret = {{"secretName", w.secret}, {"defaultMode", kSecretMode}};
+    for (const std::string& key : w.secret_keys) secret["items"].push_back({{"key", key}, {"path", key}});
+    list.push_back({{"name", "store"}, {"secret", std::move(secret)}});
+  }
   if (w.state_path.empty()) return list;
   Json state = {{"name", "state"}};
   if (w.claim.empty())
@@ -55,6 +61,7 @@ Json volumes(const Workload& w) {
 
 Json mounts(const Workload& w) {
   Json list = Json::array({{{"name", "config"}, {"mountPath", w.config_path}, {"readOnly", true}}});
+  if (!w.secret.empty()) list.push_back({{"name", "store"}, {"mountPath", w.secret_path}, {"readOnly", true}});
   if (!w.state_path.empty()) list.push_back({{"name", "state"}, {"mountPath", w.state_path}});
   return list;
 }

@@ -13,6 +13,9 @@ struct Workload {
   Json config;                                                    ///< its data
   std::vector<std::pair<std::string, std::string>> config_items;  ///< key, path; empty: every key as a file of its name
   std::string config_path;                                        ///< where it is mounted
+  std::string secret;                                             ///< of the user's; empty: none
+  std::string secret_path;                                        ///< where it is mounted
+  std::vector<std::string> secret_keys;                           ///< which files of it
   bool reloads = true;  ///< the program sees changed files by itself; else a change makes a new pod
   std::string image;
   std::vector<std::string> command, args;

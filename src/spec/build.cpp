@@ -99,6 +99,12 @@ void build_addresses(const DHCPPolicy& policy, ValidDhcpPolicy& valid) {
                              optional_ipv4(subnet.server_ip), build_pools(subnet.pools), subnet.options});
 }
 
+DHCPPolicy::SharedStore build_shared_store(DHCPPolicy::SharedStore store, const Origin& origin) {
+  for (auto* file : {&store.ca_file, &store.certificate_file, &store.key_file, &store.password_file})
+    if (*file) *file = record_file_path(origin, **file);
+  return store;
+}
+
 ValidDhcpPolicy build_policy(const SpecSet::Object<DHCPPolicy>* object) {
   ValidDhcpPolicy valid;
   if (object == nullptr) return valid;
@@ -112,6 +118,7 @@ ValidDhcpPolicy build_policy(const SpecSet::Object<DHCPPolicy>* object) {
   if (auto& limit = valid.client_rate_limit)  // what is written is not less; what is left out follows the rate
     limit->burst = std::max(limit->burst, limit->messages_per_second);
   valid.probe = policy->probe;
+  if (policy->shared_store) valid.shared_store = build_shared_store(*policy->shared_store, object->origin);
   valid.client_identity = policy->client_identity;
   for (const DHCPPolicy::Reservation& r : policy->reservations)
     valid.reservations.push_back({r.mac_address ? parse_mac_address(*r.mac_address) : std::nullopt,

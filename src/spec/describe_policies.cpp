@@ -104,6 +104,18 @@ void describe_pools(Fields& fields, DHCPPolicy& policy) {
   });
 }
 
+void describe_shared_store(Fields& fields, DHCPPolicy::SharedStore& store) {
+  fields.texts("endpoints", {Need::required, 1, kMaxStoreEndpoints}, Format::store_endpoint, store.endpoints);
+  fields.text("prefix", Need::required, Format::store_prefix, store.prefix);
+  fields.text("caFile", Format::file_name, store.ca_file);
+  fields.text("certificateFile", Format::file_name, store.certificate_file);
+  fields.text("keyFile", Format::file_name, store.key_file);
+  fields.text("serverName", Format::host_name, store.server_name);
+  fields.text("username", Format::version_text, store.username);
+  fields.text("passwordFile", Format::file_name, store.password_file);
+  fields.seconds("maxSkewSeconds", kMaxSkewSeconds, store.max_skew);
+}
+
 void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
   describe_target(fields, policy.target);
   fields.flag("authoritative", policy.authoritative);
@@ -117,6 +129,7 @@ void describe_dhcp_spec(Fields& fields, DHCPPolicy& policy) {
     f.text("address", Need::required, Format::ipv4, reservation.address);
     f.text("hostName", Format::host_name, reservation.host_name);
   });
+  fields.object("sharedStore", Need::optional, policy.shared_store, describe_shared_store);
   fields.object("ipv6", Need::optional, policy.ipv6, describe_ipv6);
   fields.object("routerAdvertisement", Need::optional, policy.router_advertisement, describe_router_advertisement);
 }

@@ -158,7 +158,9 @@ inline constexpr Interval kClientArchitecture{0, 65535};
 inline constexpr Interval kClientMessages{1, 1000};
 inline constexpr Interval kProbeMilliseconds{50,
                                              3000};  ///< clients ask again after four seconds (RFC 2131 section 4.1)
-inline constexpr std::size_t kMaxDhcpPools = 256;    ///< of one subnet
+inline constexpr Interval kMaxSkewSeconds{1, 300};
+inline constexpr std::size_t kMaxStoreEndpoints = 16;
+inline constexpr std::size_t kMaxDhcpPools = 256;   ///< of one subnet
 inline constexpr std::size_t kMaxDhcpSubnets = 16;  ///< beside the target's own; with their pools below dhcp::kMaxPools
 inline constexpr std::size_t kMaxDhcpExclusions = 1024;
 inline constexpr Interval kNodePort{std::numeric_limits<std::int32_t>::min(), 65535};  ///< 0 and less: any

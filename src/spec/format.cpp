@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dhcp/option_value.hpp"
+#include "dhcp/shared_lease.hpp"
 #include "spec/names.hpp"
 
 namespace hcpnet::spec {
@@ -400,6 +401,14 @@ std::optional<Complaint> check_format(Format format, std::string_view text) {
     case Format::vrf_name:
       if (is_device_name(text)) return {};
       return Complaint{code::bad_name, "this is no name of a VRF", "1 to 15 characters without blanks, / and :"};
+    case Format::store_endpoint:
+      if (dhcp::parse_store_endpoint(text)) return {};
+      return Complaint{code::bad_address, "this is no endpoint of etcd",
+                       "http or https, a host and a port, such as https://192.0.2.9:2379"};
+    case Format::store_prefix:
+      if (dhcp::is_store_prefix(text)) return {};
+      return Complaint{code::bad_name, "keys can't begin with this",
+                       "slashes with a word after each, such as /hcpnet/vlan7"};
   }
   return {};
 }

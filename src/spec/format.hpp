@@ -51,8 +51,10 @@ enum class Format : std::uint8_t {
   boot_file,             ///< 1 to 127 bytes, none of them NUL
   boot_server,           ///< 1 to 63 bytes, none of them NUL
   attachment_reference,  ///< of a network attachment: "name", or "namespace/name"
-  route_target,  ///< of BGP: "*", an autonomous system or an IPv4 address, ":" and a number (RFC 4360, RFC 5668)
-  vrf_name,      ///< of Linux: 1 to 15 bytes
+  route_target,    ///< of BGP: "*", an autonomous system or an IPv4 address, ":" and a number (RFC 4360, RFC 5668)
+  vrf_name,        ///< of Linux: 1 to 15 bytes
+  store_endpoint,  ///< of etcd: http or https, a host, a port or none, and no path
+  store_prefix,    ///< of keys of etcd: "/" and a word, once or more; 256 characters
 };
 
 /// What is wrong with a text, without its place.

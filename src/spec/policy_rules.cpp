@@ -155,6 +155,32 @@ void check_views(Examined<DNSPolicy>& policy, const std::vector<Cidr>& own) {
   }
 }
 
+/// What is of no use without the other.
+void check_pair(Subject& subject, const char* first, bool has_first, const char* second, bool has_second) {
+  const std::string list = "/spec/sharedStore/";
+  if (has_first == has_second || !subject.is_good(list + first) || !subject.is_good(list + second)) return;
+  subject.error(code::bad_combination, list + (has_first ? first : second),
+                std::string(first) + " and " + second + " come together");
+}
+
+void check_shared_store(Subject& subject, const DHCPPolicy& policy) {
+  if (!policy.shared_store || !subject.is_good("/spec/sharedStore")) return;
+  const DHCPPolicy::SharedStore& store = *policy.shared_store;
+  check_pair(subject, "certificateFile", store.certificate_file.has_value(), "keyFile", store.key_file.has_value());
+  check_pair(subject, "username", store.username.has_value(), "passwordFile", store.password_file.has_value());
+  const bool is_plain = std::ranges::all_of(store.endpoints, [](const auto& e) { return e.starts_with("http://"); });
+  if (!is_plain || !subject.is_good("/spec/sharedStore/endpoints")) return;
+  const std::pair<const char*, bool> for_tls[] = {{"caFile", store.ca_file.has_value()},
+                                                  {"certificateFile", store.certificate_file.has_value()},
+                                                  {"keyFile", store.key_file.has_value()},
+                                                  {"serverName", store.server_name.has_value()}};
+  for (const auto& [field, is_there] : for_tls) {
+    const std::string pointer = std::string("/spec/sharedStore/") + field;
+    if (is_there && subject.is_good(pointer))
+      subject.error(code::bad_combination, pointer, "no endpoint is spoken to by TLS", "an endpoint with https");
+  }
+}
+
 std::optional<IpAddress> address_of(const ProxyPolicy::AllowedNames& allowed) {
   if (!allowed.address) return std::nullopt;
   return parse_ip_address(*allowed.address)->unmapped();
@@ -275,6 +301,7 @@ void check_policies(ExaminedPolicies& policies, PolicyTargets targets, bool set_
     const auto target = dhcp.find(policy);
     check_options(policy.subject, "/spec/options", policy.value.options);
     check_ipv6(policy.subject, policy.value);
+    check_shared_store(policy.subject, policy.value);
     auto given = check_pools(policy, target.infra != nullptr    ? &target.infra->plan
                                      : target.server != nullptr ? &target.server->plan
                                                                 : nullptr);

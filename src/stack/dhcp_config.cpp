@@ -60,6 +60,18 @@ dhcp::ClientClass make_class(const spec::DHCPPolicy::ClientClass& from) {
   return out;
 }
 
+dhcp::SharedStore make_store(const spec::DHCPPolicy::SharedStore& from) {
+  return {.endpoints = from.endpoints,
+          .prefix = from.prefix,
+          .ca_file = from.ca_file.value_or(""),
+          .certificate_file = from.certificate_file.value_or(""),
+          .key_file = from.key_file.value_or(""),
+          .server_name = from.server_name.value_or(""),
+          .username = from.username.value_or(""),
+          .password_file = from.password_file.value_or(""),
+          .max_skew = from.max_skew};
+}
+
 void add_policy(const spec::ValidDhcpPolicy& policy, dhcp::Subnet& subnet) {
   subnet.authoritative = policy.authoritative;
   add_options(policy.options, subnet.options);
@@ -70,6 +82,7 @@ void add_policy(const spec::ValidDhcpPolicy& policy, dhcp::Subnet& subnet) {
   if (const auto& limit = policy.client_rate_limit)
     subnet.rate_limit = dhcp::ClientRateLimit{limit->messages_per_second, limit->burst};
   if (policy.probe) subnet.probe_timeout = std::chrono::milliseconds(policy.probe->timeout_milliseconds);
+  if (policy.shared_store) subnet.shared_store = make_store(*policy.shared_store);
   subnet.identity =
       policy.client_identity == spec::DHCPPolicy::ClientIdentity::mac ? dhcp::Identity::mac : dhcp::Identity::client_id;
   for (const auto& r : policy.reservations) subnet.reservations.push_back({r.mac, r.address, r.host_name, r.client_id});
@@ -97,6 +110,7 @@ void add_shared_network(const spec::ValidDhcpPolicy& policy, dhcp::Subnet own, d
     subnet.client_classes.clear();
     subnet.rate_limit.reset();
     subnet.probe_timeout.reset();
+    subnet.shared_store.reset();
     add_pools(from.pools, subnet);
     std::erase_if(subnet.options, [](const dhcp::RawOption& o) { return is_of_one_subnet(o.code); });
     add_options(from.options, subnet.options);

@@ -5,6 +5,23 @@
 namespace hcpnet {
 namespace {
 
+void add_shared(Page& page, const std::map<std::string, dhcp::ServerStats::Shared>& shared) {
+  if (shared.empty()) return;
+  Values reachable, claims, taken, unreadable, losses;
+  for (const auto& [subnet, s] : shared) {
+    reachable.push_back({{{"subnet", subnet}}, s.is_reachable ? 1U : 0U});
+    for (const auto& [result, count] : s.claims) claims.push_back({{{"subnet", subnet}, {"result", result}}, count});
+    taken.push_back({{{"subnet", subnet}}, s.taken});
+    unreadable.push_back({{{"subnet", subnet}}, s.unreadable});
+    losses.push_back({{{"subnet", subnet}}, s.losses});
+  }
+  page.gauge("hcpnet_dhcp_shared_store_reachable", "1 while the store of shared leases answers.", reachable);
+  page.counter("hcpnet_dhcp_shared_claims_total", "Writes of leases to the shared store, by result.", claims);
+  page.counter("hcpnet_dhcp_shared_taken_total", "Leases that other servers have written.", taken);
+  page.counter("hcpnet_dhcp_shared_unreadable_total", "Of them, those that can't be understood.", unreadable);
+  page.counter("hcpnet_dhcp_shared_losses_total", "Times that the shared store was lost.", losses);
+}
+
 void add_dhcp(Page& page, const dhcp::ServerStats& stats) {
   page.counter("hcpnet_dhcp_received_total", "DHCP messages received, by type.", by("type", stats.received));
   page.counter("hcpnet_dhcp_sent_total", "DHCP messages sent, by type.", by("type", stats.sent));
@@ -16,6 +33,7 @@ void add_dhcp(Page& page, const dhcp::ServerStats& stats) {
   page.counter("hcpnet_dhcp_commits_total", "Group commits of leases that reached the disk.", {{{}, stats.commits}});
   page.counter("hcpnet_dhcp_commit_failures_total", "Group commits of leases that failed.",
                {{{}, stats.commit_failures}});
+  add_shared(page, stats.shared);
   Values sizes, leases, pool_sizes, pool_leases;
   for (const auto& [subnet, s] : stats.subnets) {
     sizes.push_back({{{"subnet", subnet}}, s.pool_size});

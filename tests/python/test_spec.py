@@ -42,6 +42,7 @@ spec:
   pools: [{rangeStart: 127.81.1.10, rangeEnd: 127.81.1.19, clientClasses: [pxe]}]
   subnets: [{cidr: 127.82.0.0/24, gateway: 127.82.0.1, pools: [{rangeStart: 127.82.0.10, rangeEnd: 127.82.0.19}]}]
   clientClasses: [{name: pxe, match: {vendorClasses: [PXEClient], architectures: [7]}}]
+  sharedStore: {endpoints: ["https://127.0.0.1:2379"], prefix: /vlan, caFile: ca.crt, maxSkewSeconds: 9}
 """
 
 
@@ -57,8 +58,15 @@ def test_shows_pools_and_subnets_of_a_policy() -> None:
     assert subnet.server_ip is None
     assert [str(pool.range) for pool in subnet.pools] == ["127.82.0.10-127.82.0.19"]
     assert policy.client_classes == ["pxe"]
+    store = policy.shared_store
+    assert store
+    assert (store.endpoints, store.prefix) == (["https://127.0.0.1:2379"], "/vlan")
+    assert (store.ca_file, store.certificate_file, store.key_file) == ("ca.crt", None, None)
+    assert (store.server_name, store.username, store.password_file) == (None, None, None)
+    assert store.max_skew == timedelta(seconds=9)
     plain = check({"set.yaml": SPEC.format(cluster="blue")}).infras[0].dhcp_policy
     assert (plain.pools, plain.subnets, plain.exclusions, plain.identity) == ([], [], [], "mac")
+    assert plain.shared_store is None
 
 
 def test_a_static_vip_is_known_without_a_load_balancer() -> None:

@@ -45,6 +45,7 @@ def test_gives_leases_and_shows_them(vlan: Vlan) -> None:
         [lease] = stack.leases()
         assert stack.stats().dhcp.sent["ACK"] == 1
         assert stack.stats().dhcp.events == {"bound": 1}
+        assert stack.stats().dhcp.shared == {}
         (pool,) = stack.stats().dhcp.subnets["hcp/vlan"].pools
         assert (str(pool.range), pool.size, pool.bound) == ("127.81.1.100-127.81.1.149", 50, 1)
         assert (pool.offered, pool.declined) == (0, 0)

@@ -16,6 +16,7 @@ from hcpnet._core.spec import (
     ValidProxy,
     ValidProxyServer,
     ValidSet,
+    ValidSharedStore,
     check,
 )
 
@@ -34,5 +35,6 @@ __all__ = [
     "ValidProxy",
     "ValidProxyServer",
     "ValidSet",
+    "ValidSharedStore",
     "check",
 ]

@@ -76,6 +76,15 @@ void bind_dhcp(py::module_& parent) {
       .def_readonly("dropped", &ServerStats::V6::dropped, "dict[str, int]: by reason.")
       .def_readonly("events", &ServerStats::V6::events, "dict[str, int]: of leases, such as \"bound\".")
       .def_readonly("subnets", &ServerStats::V6::subnets, "dict[str, SubnetStats]: by Infra or DHCPServer.");
+  py::class_<ServerStats::Shared>(m, "SharedStats", "Of leases that are shared with other servers.")
+      .def_readonly("is_reachable", &ServerStats::Shared::is_reachable,
+                    "bool: the store; while it is not, nobody is answered.")
+      .def_readonly("claims", &ServerStats::Shared::claims,
+                    "dict[str, int]: writes of leases by result: \"owned\", \"lost\", \"unreachable\".")
+      .def_readonly("taken", &ServerStats::Shared::taken, "int: records of other servers.")
+      .def_readonly("unreadable", &ServerStats::Shared::unreadable,
+                    "int: of them, damaged or of a later version; their addresses rest.")
+      .def_readonly("losses", &ServerStats::Shared::losses, "int: of the connection.");
   py::class_<ServerStats>(m, "ServerStats", "Counters since start.")
       .def_readonly("received", &ServerStats::received, "dict[str, int]: by message type, such as \"DISCOVER\".")
       .def_readonly("sent", &ServerStats::sent, "dict[str, int]: by message type.")
@@ -88,6 +97,8 @@ void bind_dhcp(py::module_& parent) {
       .def_readonly(
           "subnets", &ServerStats::subnets,
           "dict[str, SubnetStats]: by Infra or DHCPServer; a further subnet of its link has its network after that.")
+      .def_readonly("shared", &ServerStats::shared,
+                    "dict[str, SharedStats]: by Infra or DHCPServer, those whose policy has sharedStore.")
       .def_readonly("v6", &ServerStats::v6, "ServerStats6.");
 }
 

@@ -63,6 +63,17 @@ void bind_dhcp_policy(py::module_& m) {
       .def_readonly("gateway", &ValidDhcpPolicy::Subnet::gateway, "IPv4Address | None.")
       .def_readonly("server_ip", &ValidDhcpPolicy::Subnet::server_ip, "IPv4Address | None: our own in it.")
       .def_readonly("pools", &ValidDhcpPolicy::Subnet::pools, "list[ValidDhcpPool].");
+  using Store = DHCPPolicy::SharedStore;
+  py::class_<Store>(m, "ValidSharedStore", "Where the leases of several servers are.")
+      .def_readonly("endpoints", &Store::endpoints, "list[str]: of etcd.")
+      .def_readonly("prefix", &Store::prefix, "str: what its keys begin with.")
+      .def_readonly("ca_file", &Store::ca_file, "str | None; files are as they can be opened.")
+      .def_readonly("certificate_file", &Store::certificate_file, "str | None.")
+      .def_readonly("key_file", &Store::key_file, "str | None.")
+      .def_readonly("server_name", &Store::server_name, "str | None: in etcd's certificate.")
+      .def_readonly("username", &Store::username, "str | None.")
+      .def_readonly("password_file", &Store::password_file, "str | None.")
+      .def_readonly("max_skew", &Store::max_skew, "datetime.timedelta: by which the servers' clocks may differ.");
   py::class_<ValidDhcpPolicy>(m, "ValidDhcpPolicy", "The DHCPPolicy of a network; the defaults where there is none.")
       .def_readonly("authoritative", &ValidDhcpPolicy::authoritative, "bool.")
       .def_property_readonly(
@@ -74,6 +85,7 @@ void bind_dhcp_policy(py::module_& m) {
       .def_readonly("exclusions", &ValidDhcpPolicy::exclusions, "list[Ipv4Range]: never given from a pool.")
       .def_readonly("pools", &ValidDhcpPolicy::pools, "list[ValidDhcpPool]: after the target's own range.")
       .def_readonly("subnets", &ValidDhcpPolicy::subnets, "list[ValidDhcpSubnet].")
+      .def_readonly("shared_store", &ValidDhcpPolicy::shared_store, "ValidSharedStore | None.")
       .def_property_readonly(
           "client_classes",
           [](const ValidDhcpPolicy& policy) {

@@ -21,6 +21,10 @@ struct AllocatorLimits {
   std::chrono::seconds offer_hold{10};      ///< an offered address waits this long for its REQUEST
   std::chrono::seconds decline_hold{3600};  ///< a declined address stays out of use
   std::chrono::seconds conflict_hold{300};  ///< so does one that answered a probe; the next probe would find out again
+  /// A lease ends so long after it expires. Give one second where the time that is passed in is rounded down, as Server
+  /// does: a lease bound late in a second lasts into the one that it expires in. Subnet::shared_store adds its max_skew
+  /// and three seconds.
+  std::chrono::seconds reuse_delay{0};
   /// Bound or offered, where clients are known by identifiers, of which one hardware address may show many.
   std::size_t max_per_hardware_address = 16;
   std::size_t max_declined_per_client = 16;  ///< resting at a time, by hardware address; of more it is not believed
@@ -133,6 +137,11 @@ class Allocator {
 
   /// Ends what is bound, or lets rest no longer, whoever has it. nullopt: neither.
   std::optional<LeaseEvent> end(Ipv4 address, Time now);
+
+  /// What another server has written of an address (Subnet::shared_store) goes before what is known here: a lease that
+  /// it contradicts ends, an offer of the address too where somebody has it now. Returns what has changed, to be
+  /// stored. It counts at once.
+  std::vector<LeaseEvent> take(const Lease& written, Time now);
 
   /// What stands against adopt().
   [[nodiscard]] AdoptObstacle obstacle(const Lease& lease, Time now) const;

@@ -77,6 +77,24 @@ struct ClientRateLimit {
   std::uint32_t burst = 0;
 };
 
+/// A store of leases that several servers share: etcd, by its API v3 (docs/dhcp.md, "More than one server").
+struct SharedStore {
+  /// "https://192.0.2.9:2379", at least one. The next one is turned to where one does not answer.
+  std::vector<std::string> endpoints;
+  std::string prefix;  ///< what the keys begin with, no slash at its end: servers with the same one share their leases
+  // PEM files, read at each connection. All of them may be empty.
+  std::string ca_file = {};           ///< who may sign etcd's certificate; empty: whom the system trusts
+  std::string certificate_file = {};  ///< our own, with key_file; empty: none
+  std::string key_file = {};
+  std::string server_name = {};    ///< in etcd's certificate; empty: the host of the endpoint
+  std::string username = {};       ///< empty: etcd asks for none
+  std::string password_file = {};  ///< its first line is the password
+  /// How far apart the calendars of the servers may be. An address is given to another client only when its lease has
+  /// been over for longer.
+  std::chrono::seconds max_skew{5};
+  friend bool operator==(const SharedStore&, const SharedStore&) = default;
+};
+
 /// One network that is served.
 struct Subnet {
   /// Of the Infra or DHCPServer, "namespace/name"; of a further subnet of a shared network with its network after it,
@@ -98,9 +116,9 @@ struct Subnet {
   std::vector<Reservation> reservations;
   std::vector<Ipv4Range> exclusions;  ///< never given from a pool; a reservation may lie in one
   /// Subnets with the same name here are on one link, not empty: a shared network. They stand together; the first of
-  /// them says what holds for all: authoritative, identity, client_classes, rate_limit, probe_timeout. A client has one
-  /// lease on the link, in whichever of them; the others may have no address of ours, then `server_id` is that of the
-  /// first.
+  /// them says what holds for all: authoritative, identity, client_classes, rate_limit, probe_timeout, shared_store. A
+  /// client has one lease on the link, in whichever of them; the others may have no address of ours, then `server_id`
+  /// is that of the first.
   std::string shared_network;
   std::vector<ClientClass> client_classes;  ///< the earlier one wins where two give the same option
   Boot boot;
@@ -108,6 +126,7 @@ struct Subnet {
   /// An address is asked for before it is offered (RFC 2131 section 3.1), and the offer waits so long for an answer.
   /// Absent: it is not.
   std::optional<std::chrono::milliseconds> probe_timeout;
+  std::optional<SharedStore> shared_store;  ///< absent: the pools are this server's alone
 };
 
 struct Config {

@@ -80,7 +80,8 @@ struct Outcome {
 /// The server's side of RFC 2131 section 4.3 for any number of subnets: message and time in, reply and changes out.
 ///
 /// Pure: no sockets, no clock, no disk. The caller writes the changes, then calls settle() with the result, and sends
-/// the reply only if they were written. One thread; the time must not go back.
+/// the reply only if they were written. One thread; the time must not go back. Who rounds it down to whole seconds sets
+/// AllocatorLimits::reuse_delay.
 class Responder {
  public:
   using Time = Allocator::Time;
@@ -101,8 +102,9 @@ class Responder {
 
   /// Deals with a UDP payload that came in on the interface of `subnet`, or of another one on its link.
   Outcome handle(ByteView payload, std::size_t subnet, Time now);
-  /// The same for a DISCOVER whose offer did not stand: it comes in for the second time and counts for no rate limit.
-  Outcome offer_again(ByteView payload, std::size_t subnet, Time now);
+  /// The same for a message whose outcome did not stand, because somebody uses the address or another server has given
+  /// it away: it comes in for the second time and counts for no rate limit.
+  Outcome handle_again(ByteView payload, std::size_t subnet, Time now);
   /// Somebody answered to the probe of an outcome: the address rests. nullopt: it is not offered to that client any
   /// more. `subnet`: of the outcome.
   std::optional<LeaseChange> report_conflict(std::size_t subnet, const AddressProbe& probe, Time now);
@@ -123,6 +125,8 @@ class Responder {
   void settle_import(const std::vector<LeaseChange>& changes, bool is_durable);
   /// Ends a lease, or the rest of a declined address, whoever has it. nullopt: there is none on that address.
   std::optional<LeaseChange> end(Ipv4 address, Time now);
+  /// As Allocator::take(); the address tells the subnet.
+  std::vector<LeaseChange> take(const Lease& lease, Time now);
 
   /// Ends what is due: at most `max` leases per link.
   std::vector<LeaseChange> expire(Time now, std::size_t max);

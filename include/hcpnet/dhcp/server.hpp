@@ -37,7 +37,8 @@ struct ServerStats {
   std::map<std::string, std::uint64_t> dropped;
   /// Of addresses before they were offered: "unanswered", "answered".
   std::map<std::string, std::uint64_t> probes;
-  /// Of leases: "bound", "renewed", "released", "expired", "declined", "conflict".
+  /// Of leases: "bound", "renewed", "released", "expired", "declined", "conflict". Where they are shared, those of the
+  /// other servers too.
   std::map<std::string, std::uint64_t> events;
   std::uint64_t commits = 0;  ///< group commits that reached the disk
   std::uint64_t commit_failures = 0;
@@ -53,6 +54,15 @@ struct ServerStats {
     std::vector<PerPool> pools = {};  ///< IPv4 only; as configured
   };
   std::map<std::string, PerSubnet> subnets;  ///< by Subnet::name
+  /// Of a link whose leases are shared with other servers.
+  struct Shared {
+    bool is_reachable = false;                    ///< the store; while it is not, nobody is answered
+    std::map<std::string, std::uint64_t> claims;  ///< writes of leases by result: "owned", "lost", "unreachable"
+    std::uint64_t taken = 0;                      ///< records of other servers
+    std::uint64_t unreadable = 0;                 ///< of them, damaged or of a later version: their addresses rest
+    std::uint64_t losses = 0;                     ///< of the connection
+  };
+  std::map<std::string, Shared> shared;  ///< by Subnet::name of the first subnet on the link
   /// DHCPv6: "SOLICIT", "REQUEST", ... and "ADVERTISE", "REPLY".
   struct V6 {
     std::map<std::string, std::uint64_t> received, sent, dropped, events;
@@ -75,7 +85,7 @@ struct BoundSubnet6 {
 };
 
 /// A server of DHCPv4 (RFC 2131) and DHCPv6 (RFC 8415, addresses only) for any number of subnets. An acknowledgement
-/// leaves only after the lease is synced to disk.
+/// leaves only after the lease is synced to disk, and with Subnet::shared_store after the store has it.
 ///
 /// On an interface that broadcasts it listens for broadcasts; replies to clients without an address go to their
 /// hardware address as a raw frame where CAP_NET_RAW allows it, else by broadcast. On a loopback interface replies go
@@ -94,7 +104,7 @@ class Server {
   void start(Config config);
   /// Serves `config` from now on. Leases stay; one that lies outside today's pools is kept until it ends, and not
   /// renewed. Throws boost::system::system_error unless the networks and server addresses are the same; then the old
-  /// configuration stays.
+  /// configuration stays. Subnet::shared_store has to be the same, too.
   void replace(Config config);
   /// Whether replace() can take the IPv6 networks of `config`: the same ones on the same interfaces.
   [[nodiscard]] bool serves_networks_of(const Config& config) const;
@@ -105,7 +115,8 @@ class Server {
   void commit(Config prepared);
   /// Takes over leases from elsewhere, all of them or none: they go through the allocator, and `done` is called once
   /// they are synced to disk, or with every reason why none was taken (codes: docs/dhcp.md). Until then no client is
-  /// answered: each asks again. A lease of ours is never taken from its client, and never becomes shorter.
+  /// answered: each asks again. A lease of ours is never taken from its client, and never becomes shorter. Refused
+  /// where leases are shared with other servers; so are IPv4 reservations by hand.
   void import_leases(const LeaseList& list, std::function<void(Result<LeaseImport, Diagnostics>)> done);
   /// Ends the lease on an address, or lets a declined address rest no longer; `done` is called once that is on disk.
   /// Its client keeps using the address until it asks again: see to it that it doesn't. Where the disk refuses the
@@ -128,7 +139,8 @@ class Server {
   [[nodiscard]] std::vector<BoundSubnet6> bound6() const;
   [[nodiscard]] ServerStats stats() const;
   /// What keeps clients from being served, in words, each with its interface or subnet: a disk that refuses (until a
-  /// commit succeeds again), interfaces that are lost (until they are back). Empty when all is well.
+  /// commit succeeds again), interfaces that are lost (until they are back), a shared store that is not reached. Empty
+  /// when all is well.
   [[nodiscard]] std::vector<std::string> troubles() const;
   [[nodiscard]] bool is_healthy() const { return troubles().empty(); }
 

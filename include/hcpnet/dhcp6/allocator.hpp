@@ -15,8 +15,11 @@
 namespace hcpnet::dhcp6 {
 
 struct AllocatorLimits {
-  std::chrono::seconds offer_hold{10};       ///< an advertised address waits this long for its REQUEST
-  std::chrono::seconds decline_hold{3600};   ///< a declined address stays out of use
+  std::chrono::seconds offer_hold{10};      ///< an advertised address waits this long for its REQUEST
+  std::chrono::seconds decline_hold{3600};  ///< a declined address stays out of use
+  /// A lease ends so long after it expires. Give one second where the time that is passed in is rounded down, as
+  /// dhcp::Server does: a lease bound late in a second lasts into the one that it expires in.
+  std::chrono::seconds reuse_delay{0};
   std::size_t max_offers = 65'536;           ///< at a time; beyond it nothing new is advertised
   std::size_t max_leases = 1'048'576;        ///< kept in memory; beyond it only ended ones are used again
   std::size_t max_per_client = 16;           ///< addresses in use at a time: identity associations are for the asking

@@ -69,7 +69,8 @@ struct Outcome {
 /// reply and changes out.
 ///
 /// Pure: no sockets, no clock, no disk. The caller writes the changes, then calls settle() with the result, and sends
-/// the reply only if they were written. One thread; the time must not go back.
+/// the reply only if they were written. One thread; the time must not go back. Who rounds it down to whole seconds sets
+/// AllocatorLimits::reuse_delay.
 class Responder {
  public:
   using Time = Allocator::Time;

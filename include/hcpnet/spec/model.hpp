@@ -245,6 +245,16 @@ struct DhcpRateLimitFields {
 struct DhcpProbeFields {
   std::uint32_t timeout_milliseconds = 300;  ///< 50 to 3000: how long an offer waits for an answer
 };
+/// sharedStore: where the leases of several servers are. Files are relative to the folder of the spec's file.
+struct DhcpSharedStoreFields {
+  std::vector<std::string> endpoints;                     ///< of etcd, "https://192.0.2.9:2379"
+  std::string prefix;                                     ///< of the keys, such as "/hcpnet/vlan7"
+  std::optional<std::string> ca_file;                     ///< absent: whom the system trusts
+  std::optional<std::string> certificate_file, key_file;  ///< both or none
+  std::optional<std::string> server_name;                 ///< in etcd's certificate; absent: the endpoint's host
+  std::optional<std::string> username, password_file;     ///< both or none
+  std::chrono::seconds max_skew{5};                       ///< maxSkewSeconds, 1 to 300
+};
 /// Refines DHCP of an Infra or a DHCPServer.
 struct DHCPPolicy {
   ObjectMeta metadata;
@@ -268,6 +278,8 @@ struct DHCPPolicy {
   std::optional<RateLimit> client_rate_limit;  ///< absent: none
   using Probe = DhcpProbeFields;
   std::optional<Probe> probe;  ///< absent: none
+  using SharedStore = DhcpSharedStoreFields;
+  std::optional<SharedStore> shared_store;  ///< absent: the leases are this server's alone
   /// By what IPv4 clients are known again.
   enum class ClientIdentity : std::uint8_t { mac, client_id };
   ClientIdentity client_identity = ClientIdentity::mac;

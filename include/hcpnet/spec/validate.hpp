@@ -79,6 +79,7 @@ struct ValidDhcpPolicy {
   std::vector<DHCPPolicy::ClientClass> client_classes;
   std::optional<DHCPPolicy::RateLimit> client_rate_limit;
   std::optional<DHCPPolicy::Probe> probe;
+  std::optional<DHCPPolicy::SharedStore> shared_store;  ///< with the files as they can be opened
   DHCPPolicy::ClientIdentity client_identity = DHCPPolicy::ClientIdentity::mac;
   struct Reservation {
     std::optional<MacAddress> mac;

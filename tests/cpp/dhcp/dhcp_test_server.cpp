@@ -3,14 +3,22 @@
 //   dhcp_test_server --database FILE --server ADDRESS --cidr CIDR --pool FIRST-LAST [--router A] [--dns A] [--domain
 //   NAME]
 //                    [--lease SECONDS] [--port N]
+//                    [--store URL --prefix PREFIX [--max-skew SECONDS] [--ca FILE] [--certificate FILE] [--key FILE]]
+//                    [--clock-ahead MILLISECONDS]
 // Prints "ready PORT" when it serves, then one line per lease event.
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstdio>
 #include <exception>
+#include <functional>
+#include <hcpnet/clock.hpp>
 #include <hcpnet/dhcp/server.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -22,10 +30,53 @@ T required(const std::optional<T>& value, const std::string& text) {
   return *value;
 }
 
+/// The system's clocks, with a calendar that is wrong. Timers ask it only when tick() is called.
+class WrongClock final : public Clock {
+ public:
+  [[nodiscard]] SteadyTime steady_now() const override { return system_clock().steady_now(); }
+  [[nodiscard]] SystemTime system_now() const override { return system_clock().system_now() + ahead_; }
+  void on_jump(std::function<void()> changed) override { listeners_.push_back(std::move(changed)); }
+  void set(std::chrono::milliseconds ahead) { ahead_ = ahead; }
+  [[nodiscard]] bool is_wrong() const { return ahead_.count() != 0; }
+  void tick() const {
+    for (const auto& listener : listeners_) listener();
+  }
+
+ private:
+  std::chrono::milliseconds ahead_{0};
+  std::vector<std::function<void()>> listeners_;
+};
+
 struct Settings {
   dhcp::Config config;
   dhcp::ServerOptions options;
+  WrongClock clock;
 };
+
+/// Its fields follow one another on the command line.
+dhcp::SharedStore& store_of(dhcp::Subnet& subnet) {
+  if (!subnet.shared_store) subnet.shared_store.emplace();
+  return *subnet.shared_store;
+}
+
+/// False: it is none of a shared store.
+bool set_store(dhcp::Subnet& subnet, const std::string& name, const std::string& value) {
+  if (name == "--store")
+    store_of(subnet).endpoints.push_back(value);
+  else if (name == "--prefix")
+    store_of(subnet).prefix = value;
+  else if (name == "--max-skew")
+    store_of(subnet).max_skew = std::chrono::seconds(std::stoi(value));
+  else if (name == "--ca")
+    store_of(subnet).ca_file = value;
+  else if (name == "--certificate")
+    store_of(subnet).certificate_file = value;
+  else if (name == "--key")
+    store_of(subnet).key_file = value;
+  else
+    return false;
+  return true;
+}
 
 Ipv4 to_address(const std::string& text) {
   return required(parse_ipv4(text), text);
@@ -54,7 +105,10 @@ dhcp6::Subnet& add_v6(dhcp::Config& config) {
 
 void set(Settings& settings, const std::string& name, const std::string& value) {
   dhcp::Subnet& subnet = settings.config.subnets.front();
-  if (name == "--database")
+  if (set_store(subnet, name, value)) return;
+  if (name == "--clock-ahead")
+    settings.clock.set(std::chrono::milliseconds(std::stoi(value)));
+  else if (name == "--database")
     settings.options.database = value;
   else if (name == "--server")
     subnet.server_id = to_address(value);
@@ -115,12 +169,22 @@ int main(int argc, char** argv) try {
   settings.options.on_event = print_event;
   settings.options.on_event6 = print_event6;
   settings.options.log = Logger(print_record, "dhcp");
+  if (settings.clock.is_wrong()) settings.options.clock = &settings.clock;
 
   boost::asio::io_context io(1);
   dhcp::Server server(io.get_executor(), settings.options);
   server.start(settings.config);
+  boost::asio::steady_timer ticks(io);
+  bool has_stopped = !settings.clock.is_wrong();
+  const std::function<void()> tick = [&] {
+    settings.clock.tick();
+    if (has_stopped) return;
+    ticks.expires_after(std::chrono::milliseconds(20));
+    ticks.async_wait([&](auto) { tick(); });
+  };
+  tick();
   boost::asio::signal_set signals(io, SIGTERM, SIGINT);
-  signals.async_wait([&](auto, int) { server.stop({}); });
+  signals.async_wait([&](auto, int) { server.stop([&] { has_stopped = true; }); });
   std::printf("ready %u\n", server.bound().front().bound.port);
   std::fflush(stdout);
   io.run();

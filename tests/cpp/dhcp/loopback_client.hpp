@@ -17,10 +17,11 @@ namespace hcpnet::test {
 /// Speaks to a server on a loopback address, which answers to where the request came from.
 class LoopbackClient {
  public:
-  explicit LoopbackClient(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+  explicit LoopbackClient(std::uint16_t port, Ipv4 address = Ipv4(127, 0, 0, 1))
+      : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)), server_(address) {
     sockaddr_in server{};
     server.sin_family = AF_INET;
-    server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    server.sin_addr.s_addr = htonl(address.value());
     server.sin_port = htons(port);
     // Connected: nobody else's datagrams come in.
     if (fd_ < 0 || ::connect(fd_, reinterpret_cast<sockaddr*>(&server), sizeof server) != 0)
@@ -55,13 +56,14 @@ class LoopbackClient {
   std::optional<Ipv4> lease(const MacAddress& mac) const {
     const auto offer = ask(discover(mac));
     if (!offer || offer->type() != 2) return std::nullopt;
-    const auto ack = ask(select(mac, Ipv4(127, 0, 0, 1), offer->yiaddr));
+    const auto ack = ask(select(mac, server_, offer->yiaddr));
     if (!ack || ack->type() != 5) return std::nullopt;
     return ack->yiaddr;
   }
 
  private:
   int fd_;
+  Ipv4 server_;
 };
 
 }  // namespace hcpnet::test

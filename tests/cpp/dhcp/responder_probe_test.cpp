@@ -38,7 +38,7 @@ class DhcpResponderProbe : public testing::Test {
     responder_.settle(out.changes, true, now_);
     return out;
   }
-  Outcome send_again(const DhcpPacket& packet) { return responder_.offer_again(packet.bytes(), 0, now_); }
+  Outcome send_again(const DhcpPacket& packet) { return responder_.handle_again(packet.bytes(), 0, now_); }
   void bind(const MacAddress& mac, Ipv4 address) {
     ASSERT_EQ(send(test::select(mac, kServer, address)).reply->type, MessageType::ack);
   }

@@ -209,14 +209,39 @@ TEST_F(DhcpServer, ExpiredLeaseIsAnEventAtItsTime) {
   const LoopbackClient client(server.bound().at(0).bound.port);
   client.send(test::select(test_mac(1), kServer, Ipv4(127, 1, 0, 9)));
   while (events.empty()) io.run_one();
-  clock.advance(1h - 1s);
+  clock.advance(1h);
   io.poll();
-  EXPECT_EQ(events.size(), 1U);
+  EXPECT_EQ(events.size(), 1U) << "its last second is the client's";
   clock.advance(1s);
   while (events.size() < 2) io.run_one();
   EXPECT_EQ(events[1].kind, LeaseEventKind::expired);
   EXPECT_EQ(events[1].lease.address, Ipv4(127, 1, 0, 9));
   EXPECT_EQ(server.leases().at(0).state, LeaseState::expired);
+}
+
+/// A lease ends in whole seconds, and this one began late in one.
+TEST_F(DhcpServer, GivesNoAddressAwayInTheLastSecondOfItsLease) {
+  ManualClock clock(Clock::SystemTime(std::chrono::milliseconds(1'700'000'000'900)));
+  boost::asio::io_context io{1};
+  ServerOptions options;
+  options.database = path_;
+  options.port_map = {{67, 0}};
+  options.clock = &clock;
+  Server server(io.get_executor(), options);
+  server.start(test::loopback_config());
+  const LoopbackClient client(server.bound().at(0).bound.port);
+  const auto ask = [&](std::uint32_t n) {
+    const auto answers = [&] { return server.stats().sent["ACK"] + server.stats().sent["NAK"]; };
+    const std::uint64_t before = answers();
+    client.send(test::select(test_mac(n), kServer, Ipv4(127, 1, 0, 9)));
+    while (answers() == before) io.run_one();
+    return client.receive()->type();
+  };
+  ASSERT_EQ(ask(1), 5);
+  clock.advance(1h - 100ms);
+  EXPECT_EQ(ask(2), 6) << "its client may use it for another 100 ms";
+  clock.advance(1s + 100ms);
+  EXPECT_EQ(ask(2), 5);
 }
 
 // Case DHC-41; that it serves when the interface comes: tests/integration/dhcp_clients_test.sh.

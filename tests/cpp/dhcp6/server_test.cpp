@@ -57,15 +57,18 @@ class Client6 {
   void send(const Bytes6& request) const {
     static_cast<void>(::send(fd_, request.data(), request.size(), MSG_NOSIGNAL));
   }
-  /// The reply; empty when none came in time.
-  [[nodiscard]] Bytes6 ask(const Bytes6& request) const {
-    send(request);
+  /// The next reply; empty when none came in time.
+  [[nodiscard]] Bytes6 receive() const {
     pollfd ready{fd_, POLLIN, 0};
     if (::poll(&ready, 1, 20'000) != 1) return {};
     Bytes6 buffer(4096);
     const ssize_t size = ::recv(fd_, buffer.data(), buffer.size(), 0);
     buffer.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
     return buffer;
+  }
+  [[nodiscard]] Bytes6 ask(const Bytes6& request) const {
+    send(request);
+    return receive();
   }
 
  private:
@@ -108,6 +111,38 @@ TEST(Dhcp6Server, LeasesAndItsOwnNameOutliveARestart) {
   EXPECT_EQ(leases[0].subnet, "test/loopback");
   const Client6 client(port_of(server));
   EXPECT_EQ(find6(client.ask(solicit()), 2), server_id);
+}
+
+/// A lease ends in whole seconds, and this one began late in one.
+TEST(Dhcp6Server, GivesNoAddressAwayInTheLastSecondOfItsLease) {
+  const test::TemporaryFolder folder;
+  ManualClock clock(Clock::SystemTime(std::chrono::milliseconds(1'700'000'000'900)));
+  boost::asio::io_context io{1};
+  ServerOptions options = any_port();
+  options.database = folder.file("leases.db");
+  options.clock = &clock;
+  Config config = both_families();
+  config.subnets6[0].pool.last = config.subnets6[0].pool.first;
+  Server server(io.get_executor(), options);
+  server.start(config);
+  const Client6 client(server.bound6().at(0).bound.port);
+  const auto answers = [&] {
+    auto sent = server.stats().v6.sent;
+    return sent["ADVERTISE"] + sent["REPLY"];
+  };
+  const auto ask = [&](const Bytes6& message) {
+    const std::uint64_t before = answers();
+    client.send(message);
+    while (answers() == before) io.run_one();
+    return client.receive();
+  };
+  const auto has_address = [](const Bytes6& answer) { return !find6(find6(answer, 3), 5, 12).empty(); };
+  ASSERT_TRUE(has_address(ask(request(find6(ask(solicit()), 2)))));
+  const Bytes6 of_another = from_hex6("01abcdef 0001 000a 00030001020000000102 0003 000c 000000010000000000000000");
+  clock.advance(std::chrono::hours(1) - std::chrono::milliseconds(100));
+  EXPECT_FALSE(has_address(ask(of_another))) << "its client may use it for another 100 ms";
+  clock.advance(std::chrono::milliseconds(1100));
+  EXPECT_TRUE(has_address(ask(of_another)));
 }
 
 TEST(Dhcp6Server, AWrongServerNameFileIsRefused) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "support/files.hpp"
 
@@ -109,6 +110,36 @@ TEST(Build, DhcpGetsItsAddressInEverySubnetOfTheLink) {
     const bool is_dhcp = object["metadata"]["name"] == "vlan7-dhcp";
     EXPECT_EQ(networks.find("198.51.100.2/22") != std::string::npos, is_dhcp) << object["metadata"]["name"];
   }
+}
+
+// Keys have no place in a ConfigMap.
+TEST(Build, FilesOfASharedStoreComeFromASecret) {
+  const auto pod_with = [](const std::string& store) {
+    const std::string policy =
+        "---\napiVersion: hcpnet.io/v1alpha1\nkind: DHCPPolicy\nmetadata: {name: p, namespace: hcp}\n"
+        "spec: {targetRef: {kind: Infra, name: vlan7}, sharedStore: {endpoints: [\"https://192.0.2.9\"], prefix: /a" +
+        store + "}}\n";
+    const auto built = build_text(test::read_file(test::data_path(kSpec)) + policy, Deployment::split).value();
+    nlohmann::json pod, config;
+    for (const nlohmann::json& object : built.objects) {
+      if (object["metadata"]["name"] == "vlan7-dhcp" && object["kind"] == "Deployment")
+        pod = object["spec"]["template"]["spec"];
+      if (object["metadata"]["name"] == "vlan7-dhcp-config") config = object["data"];
+    }
+    return std::pair(pod, config["network.yaml"].get<std::string>());
+  };
+  const auto [pod, file] = pod_with(", caFile: files/ca.pem, username: dhcp, passwordFile: secret");
+  const nlohmann::json secret = {
+      {"secretName", "vlan7-dhcp-store"},
+      {"defaultMode", 0400},
+      {"items", {{{"key", "ca.crt"}, {"path", "ca.crt"}}, {{"key", "password"}, {"path", "password"}}}}};
+  EXPECT_EQ(pod["volumes"][1], nlohmann::json({{"name", "store"}, {"secret", secret}}));
+  EXPECT_EQ(pod["containers"][0]["volumeMounts"][1],
+            nlohmann::json({{"name", "store"}, {"mountPath", "/etc/hcpnet-store"}, {"readOnly", true}}));
+  EXPECT_NE(file.find("caFile: /etc/hcpnet-store/ca.crt"), std::string::npos) << file;
+  EXPECT_NE(file.find("passwordFile: /etc/hcpnet-store/password"), std::string::npos) << file;
+  EXPECT_EQ(file.find("files/ca.pem"), std::string::npos);
+  EXPECT_EQ(pod_with("").first.dump().find("hcpnet-store"), std::string::npos) << "without files no Secret";
 }
 
 std::string key_with(const nlohmann::json& data, const std::string& extension) {

@@ -342,5 +342,45 @@ TEST(DhcpPools, ProblemIsToldAtItsLine) {
   EXPECT_THAT(problem.message, HasSubstr("the range of the target, 192.0.2.100-192.0.2.149"));
 }
 
+TEST(DhcpSharedStore, TakesEverythingThatIsRight) {
+  const auto store = [](const std::string& more) {
+    return test::valid(test::infra_text() + policy(more)).infras.at(0).dhcp_policy.shared_store;
+  };
+  EXPECT_FALSE(store(""));
+  const auto all = store(
+      "  sharedStore: {endpoints: [\"https://192.0.2.9:2379\", \"https://[2001:db8::9]\"], prefix: /hcpnet/vlan7, "
+      "caFile: ca.crt, certificateFile: tls.crt, keyFile: /keys/tls.key, serverName: etcd.example.com, username: dhcp, "
+      "passwordFile: password, maxSkewSeconds: 300}\n");
+  ASSERT_TRUE(all);
+  EXPECT_THAT(all->endpoints, ElementsAre("https://192.0.2.9:2379", "https://[2001:db8::9]"));
+  EXPECT_EQ(all->prefix, "/hcpnet/vlan7");
+  EXPECT_THAT(all->ca_file.value_or(""), testing::EndsWith("ca.crt"));
+  EXPECT_EQ(all->key_file, "/keys/tls.key");
+  EXPECT_EQ(all->username, "dhcp");
+  EXPECT_EQ(all->max_skew, std::chrono::seconds(300));
+  const auto little = store("  sharedStore: {endpoints: [\"http://etcd\"], prefix: /a}\n");
+  ASSERT_TRUE(little);
+  EXPECT_EQ(little->max_skew, std::chrono::seconds(5));
+  EXPECT_FALSE(little->ca_file);
+}
+
+TEST(DhcpSharedStore, EachBadValueIsOneError) {
+  EXPECT_THAT(errors("  sharedStore: {}\n"), testing::UnorderedElementsAre("missing-field /spec/sharedStore/endpoints",
+                                                                           "missing-field /spec/sharedStore/prefix"));
+  EXPECT_THAT(
+      errors("  sharedStore: {endpoints: [\"etcd:2379\", \"https://a\", \"https://a/b\"], prefix: a, caFile: \"\", "
+             "serverName: a_b, maxSkewSeconds: 0}\n"),
+      testing::UnorderedElementsAre("bad-address /spec/sharedStore/endpoints/0",
+                                    "bad-address /spec/sharedStore/endpoints/2", "bad-name /spec/sharedStore/prefix",
+                                    "bad-name /spec/sharedStore/caFile", "bad-hostname /spec/sharedStore/serverName",
+                                    "out-of-range /spec/sharedStore/maxSkewSeconds"));
+  EXPECT_THAT(errors("  sharedStore: {endpoints: [\"https://a\"], prefix: /a, certificateFile: a, passwordFile: b}\n"),
+              testing::UnorderedElementsAre("bad-combination /spec/sharedStore/certificateFile",
+                                            "bad-combination /spec/sharedStore/passwordFile"));
+  EXPECT_THAT(errors("  sharedStore: {endpoints: [\"http://a\"], prefix: /a, caFile: a, serverName: b}\n"),
+              testing::UnorderedElementsAre("bad-combination /spec/sharedStore/caFile",
+                                            "bad-combination /spec/sharedStore/serverName"));
+}
+
 }  // namespace
 }  // namespace hcpnet::spec

@@ -172,6 +172,40 @@ TEST(StackConfig, TellsDhcpTheMaskTheRouterAndOurDns) {
   EXPECT_EQ(subnet.lease_time, std::chrono::hours(1));
 }
 
+TEST(StackConfig, LeasesOfALinkAreSharedByItsFirstSubnet) {
+  std::vector<spec::SourceText> set = test::example_set();
+  set.push_back({"folder/policy.yaml", R"(
+apiVersion: hcpnet.io/v1alpha1
+kind: DHCPPolicy
+metadata: {name: p, namespace: hcp}
+spec:
+  targetRef: {kind: Infra, name: vlan7}
+  subnets: [{cidr: 198.51.100.0/24}]
+  sharedStore:
+    endpoints: ["https://192.0.2.9"]
+    prefix: /hcpnet/vlan7
+    caFile: ca.crt
+    certificateFile: /etc/tls.crt
+    keyFile: /etc/tls.key
+    serverName: etcd.example.com
+    username: dhcp
+    passwordFile: keys/password
+    maxSkewSeconds: 7
+)"});
+  const StackConfig config = make(set, test::example_observed());
+  ASSERT_EQ(config.dhcp.subnets.size(), 2u);
+  EXPECT_EQ(config.dhcp.subnets[0].shared_store, (dhcp::SharedStore{.endpoints = {"https://192.0.2.9"},
+                                                                    .prefix = "/hcpnet/vlan7",
+                                                                    .ca_file = "folder/ca.crt",
+                                                                    .certificate_file = "/etc/tls.crt",
+                                                                    .key_file = "/etc/tls.key",
+                                                                    .server_name = "etcd.example.com",
+                                                                    .username = "dhcp",
+                                                                    .password_file = "folder/keys/password",
+                                                                    .max_skew = std::chrono::seconds(7)}));
+  EXPECT_FALSE(config.dhcp.subnets[1].shared_store);
+}
+
 TEST(StackConfig, PutsTheSubnetsOfAPolicyOnOneLink) {
   const std::string policy = R"(
 apiVersion: hcpnet.io/v1alpha1
