@@ -15,6 +15,7 @@
 #include "manifest/config_files.hpp"
 #include "manifest/udn.hpp"
 #include "manifest/workload.hpp"
+#include "stack/derive.hpp"
 
 namespace hcpnet::manifest {
 namespace {
@@ -244,6 +245,7 @@ class UnitBuilder {
     w.image = unit_.envoy_image;
     w.command = {"envoy"};
     w.args = {"-c", "/etc/envoy/envoy.yaml"};
+    w.admin_port = envoy.admin_port;
     take_proxy(w);
     finish(w);
   }
@@ -294,6 +296,12 @@ class UnitBuilder {
     }
     out_.push_back(cluster_service(unit_, service("-proxy"), "proxy", w.component, inner));
     for (Json& object : external_services(unit_, w.component)) out_.push_back(std::move(object));
+    for (const spec::ValidProxyServer& server : unit_.set.proxy_servers)
+      if (server.spec.external_service.enabled)
+        problems_.add(derive::problem(
+            Severity::warning, unit_.origin, "/spec/externalService/enabled", unit_.owner, "external-service",
+            "no such Service is made of a ProxyServer, since it would show every name that "
+            "the proxy serves; that of an InfraClusterAttachment shows its OAuth name alone"));
     for (Json& object : control_plane_policies(unit_, w.component)) out_.push_back(std::move(object));
   }
 
@@ -311,6 +319,29 @@ class UnitBuilder {
 
   [[nodiscard]] std::string service(const char* suffix) const {
     return unit_.is_infra ? service_name(unit_.owner.name, suffix) : service_name(unit_.owner.name);
+  }
+
+  /// What watches a pod listens on the pod's address too, where it would keep the program from starting; and an API
+  /// server refuses a port that is there twice.
+  void check_ports(const Workload& w) {
+    for (const Port& p : w.ports) {
+      const bool is_own =
+          p.port == kObservePort || p.port == w.live_port || p.port == w.ready_port || p.port == w.admin_port;
+      if (is_own && std::string_view(p.protocol) == "TCP")
+        problems_.add(derive::problem(
+            Severity::error, unit_.origin, pointer_to_port(p.port), unit_.owner, "port-taken",
+            "port " + std::to_string(p.port) + " is one at which the pod itself is watched; take another"));
+    }
+  }
+
+  /// Where a server of its own says that it listens there. Nobody chooses the ports of an Infra.
+  [[nodiscard]] std::string pointer_to_port(std::uint16_t port) const {
+    if (!unit_.set.dns_servers.empty()) return "/spec/networkConfig/dnsPort";
+    if (unit_.set.proxy_servers.empty()) return {};
+    const std::vector<spec::ProxyBackend>& backends = unit_.set.proxy_servers.front().spec.backends;
+    const auto backend = std::ranges::find(backends, port, &spec::ProxyBackend::port);
+    if (backend == backends.end()) return "/spec/backends";
+    return "/spec/backends/" + std::to_string(backend - backends.begin()) + "/port";
   }
 
   /// An API server would refuse the object, and with it whatever is applied afterwards. Said once: the pods of one
@@ -335,6 +366,7 @@ class UnitBuilder {
   }
 
   void finish(const Workload& w) {
+    check_ports(w);
     check_size(w);
     out_.push_back(service_account(unit_, w.account, w.component));
     out_.push_back(config_map(unit_, w.config_name, w.component, w.config));
@@ -365,15 +397,24 @@ auto sort_key(const Json& object) {
   return std::tuple(rank, text_at(object, "namespace"), text_at(object, "name"));
 }
 
-/// Objects that two parts need alike are one; two different ones of one name can't both be applied.
+/// The part of the set that an object was made for.
+std::string part_of(const Json& object) {
+  return object.value("/metadata/labels/app.kubernetes.io~1instance"_json_pointer, std::string("another"));
+}
+
+/// Objects that two parts need alike are one; two different ones of one name can't both be applied. Of two parts it is
+/// said once for each namespace.
 void merge_equals(std::vector<Json>& objects, Diagnostics& problems) {
   const auto same = [](const Json& a, const Json& b) { return sort_key(a) == sort_key(b); };
+  std::set<std::tuple<std::string, std::string, std::string>> told;
   for (auto i = objects.begin(); (i = std::adjacent_find(i, objects.end(), same)) != objects.end();) {
-    if (*i != *std::next(i)) {
+    const std::string ns = text_at(*i, "namespace");
+    if (*i != *std::next(i) && told.emplace(ns, part_of(*i), part_of(*std::next(i))).second) {
       Diagnostic d;
       d.code = "object-collides";
-      d.message = "two parts of the set need a " + (*i)["kind"].get<std::string>() + " of the name " +
-                  text_at(*i, "namespace") + '/' + text_at(*i, "name") + ", and not the same one; rename one of them";
+      d.message = "two parts of the set, " + part_of(*i) + " and " + part_of(*std::next(i)) + ", need a " +
+                  (*i)["kind"].get<std::string>() + " of the name " + (ns.empty() ? ns : ns + '/') +
+                  text_at(*i, "name") + ", and not the same one; rename one of them";
       problems.add(std::move(d));
     }
     i = objects.erase(i);
