@@ -7,6 +7,7 @@
 #include <hcpnet/stack/config.hpp>
 #include <hcpnet/text/yaml_writer.hpp>
 #include <hcpnet/version.hpp>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <tuple>
@@ -159,6 +160,7 @@ class UnitBuilder {
   }
 
   void add_coredns() {
+    if (refuses(dns_port(), {kObservePort, kHealthPort, kReadyPort})) return;  // a renderer knows no line
     dns::RenderOptions render;
     render.file_prefix = "/etc/coredns/";
     render.coredns.health = Endpoint{kPodAddressMark, kHealthPort};
@@ -276,10 +278,13 @@ class UnitBuilder {
       for (Json& object : raw_socket_constraints(unit_, w.account, w.component)) out_.push_back(std::move(object));
   }
 
+  [[nodiscard]] std::uint16_t dns_port() const {
+    return unit_.set.dns_servers.empty() ? std::uint16_t{53} : unit_.set.dns_servers.front().port;
+  }
+
   void take_dns(Workload& w) {
     take_address(w, *unit_.dns);
-    const std::uint16_t port = unit_.set.dns_servers.empty() ? 53 : unit_.set.dns_servers.front().port;
-    const std::vector<Port> ports{{"dns-udp", port, "UDP"}, {"dns-tcp", port}};
+    const std::vector<Port> ports{{"dns-udp", dns_port(), "UDP"}, {"dns-tcp", dns_port()}};
     w.ports.insert(w.ports.end(), ports.begin(), ports.end());
     out_.push_back(cluster_service(unit_, service("-dns"), "dns", w.component, ports));
   }
@@ -322,16 +327,13 @@ class UnitBuilder {
   }
 
   /// What watches a pod listens on the pod's address too, where it would keep the program from starting; and an API
-  /// server refuses a port that is there twice.
-  void check_ports(const Workload& w) {
-    for (const Port& p : w.ports) {
-      const bool is_own =
-          p.port == kObservePort || p.port == w.live_port || p.port == w.ready_port || p.port == w.admin_port;
-      if (is_own && std::string_view(p.protocol) == "TCP")
-        problems_.add(derive::problem(
-            Severity::error, unit_.origin, pointer_to_port(p.port), unit_.owner, "port-taken",
-            "port " + std::to_string(p.port) + " is one at which the pod itself is watched; take another"));
-    }
+  /// server refuses a port that is there twice. True where `port` is one of those that the pod has for itself.
+  bool refuses(std::uint16_t port, std::initializer_list<std::uint16_t> own) {
+    if (std::ranges::find(own, port) == own.end()) return false;
+    problems_.add(
+        derive::problem(Severity::error, unit_.origin, pointer_to_port(port), unit_.owner, "port-taken",
+                        "port " + std::to_string(port) + " is one at which the pod itself is watched; take another"));
+    return true;
   }
 
   /// Where a server of its own says that it listens there. Nobody chooses the ports of an Infra.
@@ -366,7 +368,8 @@ class UnitBuilder {
   }
 
   void finish(const Workload& w) {
-    check_ports(w);
+    for (const Port& p : w.ports)
+      if (std::string_view(p.protocol) == "TCP") refuses(p.port, {kObservePort, w.admin_port});
     check_size(w);
     out_.push_back(service_account(unit_, w.account, w.component));
     out_.push_back(config_map(unit_, w.config_name, w.component, w.config));
