@@ -260,17 +260,16 @@ class UnitBuilder {
       w.addresses.push_back(wanted);
   }
 
-  /// On the link of DHCP, beside its own.
-  [[nodiscard]] const std::vector<spec::ValidDhcpPolicy::Subnet>& further_subnets() const {
-    return unit_.set.infras.empty() ? unit_.set.dhcp_servers.front().policy.subnets
-                                    : unit_.set.infras.front().dhcp_policy.subnets;
+  [[nodiscard]] const spec::ValidDhcpPolicy& dhcp_policy() const {
+    return unit_.set.infras.empty() ? unit_.set.dhcp_servers.front().policy : unit_.set.infras.front().dhcp_policy;
   }
 
   void take_dhcp(Workload& w) {
     take_address(w, *unit_.dhcp);
-    for (const spec::ValidDhcpPolicy::Subnet& subnet : further_subnets())
+    for (const spec::ValidDhcpPolicy::Subnet& subnet : dhcp_policy().subnets)
       if (subnet.server_ip) take_address(w, {*subnet.server_ip, subnet.cidr.prefix_length()});
     w.ports.push_back({"dhcp", 67, "UDP"});
+    if (dhcp_policy().ipv6) w.ports.push_back({"dhcp6", 547, "UDP"});
     w.needs_raw_socket = true;
     w.claim = cut_name(w.name, "-state");
     out_.push_back(state_claim(unit_, w.claim, w.component));
@@ -374,7 +373,7 @@ class UnitBuilder {
     out_.push_back(service_account(unit_, w.account, w.component));
     out_.push_back(config_map(unit_, w.config_name, w.component, w.config));
     std::vector<Port> inside = w.ports;  // DHCP is for the VLAN alone
-    std::erase_if(inside, [](const Port& p) { return p.name == "dhcp"; });
+    std::erase_if(inside, [](const Port& p) { return p.name == "dhcp" || p.name == "dhcp6"; });
     out_.push_back(pod_network_policy(unit_, w.name, w.component, inside));
     if (wants("MultiNetworkPolicy")) out_.push_back(vlan_policy(unit_, w.name, w.component, vlan_ports(w)));
     out_.push_back(deployment(unit_, w));

@@ -341,6 +341,37 @@ TEST(Build, PortsOfAProxyServerAreOpenInTheirProtocol) {
     EXPECT_THAT(opened[kind], ElementsAre("UDP 123", "TCP 25000")) << kind;
 }
 
+/// Else the policy of the VLAN side would cut DHCPv6.
+TEST(Build, DhcpOfBothFamiliesIsOpenOnTheVlan) {
+  const std::string server = R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DHCPServer
+metadata: {name: lan, namespace: hcp}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, serverIP: 192.0.2.2, networkAttachmentName: vlan7}
+  leaseConfig: {rangeStart: 192.0.2.100, rangeEnd: 192.0.2.149}
+)";
+  const std::string policy = R"(---
+apiVersion: hcpnet.io/v1alpha1
+kind: DHCPPolicy
+metadata: {name: lan, namespace: hcp}
+spec:
+  targetRef: {kind: DHCPServer, name: lan}
+  ipv6: {cidr: "2001:db8:7::/64", rangeStart: "2001:db8:7::100", rangeEnd: "2001:db8:7::1ff"}
+)";
+  const auto opened = [](const std::string& text, const std::string& kind) {
+    std::vector<std::string> ports;
+    for (const nlohmann::json& object : build(spec::check({{"x.yaml", text}}).value(), {}).value().objects)
+      if (object["kind"] == kind)
+        for (const nlohmann::json& port : object["spec"]["ingress"][0]["ports"])
+          ports.push_back(port["protocol"].get<std::string>() + ' ' + port["port"].dump());
+    return ports;
+  };
+  EXPECT_THAT(opened(server, "MultiNetworkPolicy"), ElementsAre("UDP 67"));
+  EXPECT_THAT(opened(server + policy, "MultiNetworkPolicy"), ElementsAre("UDP 67", "UDP 547"));
+  EXPECT_THAT(opened(server + policy, "NetworkPolicy"), ElementsAre("TCP 9464")) << "nothing for the pod network";
+}
+
 /// "CODE FILE:LINE PATH" of every error.
 std::vector<std::string> errors_of(const std::string& text, Deployment form) {
   BuildOptions options;
