@@ -7,6 +7,7 @@
 #include <hcpnet/stack/config.hpp>
 #include <hcpnet/text/yaml_writer.hpp>
 #include <hcpnet/version.hpp>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <tuple>
@@ -15,6 +16,7 @@
 #include "manifest/config_files.hpp"
 #include "manifest/udn.hpp"
 #include "manifest/workload.hpp"
+#include "stack/derive.hpp"
 
 namespace hcpnet::manifest {
 namespace {
@@ -158,6 +160,7 @@ class UnitBuilder {
   }
 
   void add_coredns() {
+    if (refuses(dns_port(), {kObservePort, kHealthPort, kReadyPort})) return;  // a renderer knows no line
     dns::RenderOptions render;
     render.file_prefix = "/etc/coredns/";
     render.coredns.health = Endpoint{kPodAddressMark, kHealthPort};
@@ -244,6 +247,7 @@ class UnitBuilder {
     w.image = unit_.envoy_image;
     w.command = {"envoy"};
     w.args = {"-c", "/etc/envoy/envoy.yaml"};
+    w.admin_port = envoy.admin_port;
     take_proxy(w);
     finish(w);
   }
@@ -256,17 +260,16 @@ class UnitBuilder {
       w.addresses.push_back(wanted);
   }
 
-  /// On the link of DHCP, beside its own.
-  [[nodiscard]] const std::vector<spec::ValidDhcpPolicy::Subnet>& further_subnets() const {
-    return unit_.set.infras.empty() ? unit_.set.dhcp_servers.front().policy.subnets
-                                    : unit_.set.infras.front().dhcp_policy.subnets;
+  [[nodiscard]] const spec::ValidDhcpPolicy& dhcp_policy() const {
+    return unit_.set.infras.empty() ? unit_.set.dhcp_servers.front().policy : unit_.set.infras.front().dhcp_policy;
   }
 
   void take_dhcp(Workload& w) {
     take_address(w, *unit_.dhcp);
-    for (const spec::ValidDhcpPolicy::Subnet& subnet : further_subnets())
+    for (const spec::ValidDhcpPolicy::Subnet& subnet : dhcp_policy().subnets)
       if (subnet.server_ip) take_address(w, {*subnet.server_ip, subnet.cidr.prefix_length()});
     w.ports.push_back({"dhcp", 67, "UDP"});
+    if (dhcp_policy().ipv6) w.ports.push_back({"dhcp6", 547, "UDP"});
     w.needs_raw_socket = true;
     w.claim = cut_name(w.name, "-state");
     w.secret_keys = store_keys(unit_);
@@ -279,10 +282,13 @@ class UnitBuilder {
       for (Json& object : raw_socket_constraints(unit_, w.account, w.component)) out_.push_back(std::move(object));
   }
 
+  [[nodiscard]] std::uint16_t dns_port() const {
+    return unit_.set.dns_servers.empty() ? std::uint16_t{53} : unit_.set.dns_servers.front().port;
+  }
+
   void take_dns(Workload& w) {
     take_address(w, *unit_.dns);
-    const std::uint16_t port = unit_.set.dns_servers.empty() ? 53 : unit_.set.dns_servers.front().port;
-    const std::vector<Port> ports{{"dns-udp", port, "UDP"}, {"dns-tcp", port}};
+    const std::vector<Port> ports{{"dns-udp", dns_port(), "UDP"}, {"dns-tcp", dns_port()}};
     w.ports.insert(w.ports.end(), ports.begin(), ports.end());
     out_.push_back(cluster_service(unit_, service("-dns"), "dns", w.component, ports));
   }
@@ -299,6 +305,12 @@ class UnitBuilder {
     }
     out_.push_back(cluster_service(unit_, service("-proxy"), "proxy", w.component, inner));
     for (Json& object : external_services(unit_, w.component)) out_.push_back(std::move(object));
+    for (const spec::ValidProxyServer& server : unit_.set.proxy_servers)
+      if (server.spec.external_service.enabled)
+        problems_.add(derive::problem(
+            Severity::warning, unit_.origin, "/spec/externalService/enabled", unit_.owner, "external-service",
+            "no such Service is made of a ProxyServer, since it would show every name that "
+            "the proxy serves; that of an InfraClusterAttachment shows its OAuth name alone"));
     for (Json& object : control_plane_policies(unit_, w.component)) out_.push_back(std::move(object));
   }
 
@@ -316,6 +328,26 @@ class UnitBuilder {
 
   [[nodiscard]] std::string service(const char* suffix) const {
     return unit_.is_infra ? service_name(unit_.owner.name, suffix) : service_name(unit_.owner.name);
+  }
+
+  /// What watches a pod listens on the pod's address too, where it would keep the program from starting; and an API
+  /// server refuses a port that is there twice. True where `port` is one of those that the pod has for itself.
+  bool refuses(std::uint16_t port, std::initializer_list<std::uint16_t> own) {
+    if (std::ranges::find(own, port) == own.end()) return false;
+    problems_.add(
+        derive::problem(Severity::error, unit_.origin, pointer_to_port(port), unit_.owner, "port-taken",
+                        "port " + std::to_string(port) + " is one at which the pod itself is watched; take another"));
+    return true;
+  }
+
+  /// Where a server of its own says that it listens there. Nobody chooses the ports of an Infra.
+  [[nodiscard]] std::string pointer_to_port(std::uint16_t port) const {
+    if (!unit_.set.dns_servers.empty()) return "/spec/networkConfig/dnsPort";
+    if (unit_.set.proxy_servers.empty()) return {};
+    const std::vector<spec::ProxyBackend>& backends = unit_.set.proxy_servers.front().spec.backends;
+    const auto backend = std::ranges::find(backends, port, &spec::ProxyBackend::port);
+    if (backend == backends.end()) return "/spec/backends";
+    return "/spec/backends/" + std::to_string(backend - backends.begin()) + "/port";
   }
 
   /// An API server would refuse the object, and with it whatever is applied afterwards. Said once: the pods of one
@@ -340,11 +372,13 @@ class UnitBuilder {
   }
 
   void finish(const Workload& w) {
+    for (const Port& p : w.ports)
+      if (std::string_view(p.protocol) == "TCP") refuses(p.port, {kObservePort, w.admin_port});
     check_size(w);
     out_.push_back(service_account(unit_, w.account, w.component));
     out_.push_back(config_map(unit_, w.config_name, w.component, w.config));
     std::vector<Port> inside = w.ports;  // DHCP is for the VLAN alone
-    std::erase_if(inside, [](const Port& p) { return p.name == "dhcp"; });
+    std::erase_if(inside, [](const Port& p) { return p.name == "dhcp" || p.name == "dhcp6"; });
     out_.push_back(pod_network_policy(unit_, w.name, w.component, inside));
     if (wants("MultiNetworkPolicy")) out_.push_back(vlan_policy(unit_, w.name, w.component, vlan_ports(w)));
     out_.push_back(deployment(unit_, w));
@@ -370,15 +404,24 @@ auto sort_key(const Json& object) {
   return std::tuple(rank, text_at(object, "namespace"), text_at(object, "name"));
 }
 
-/// Objects that two parts need alike are one; two different ones of one name can't both be applied.
+/// The part of the set that an object was made for.
+std::string part_of(const Json& object) {
+  return object.value("/metadata/labels/app.kubernetes.io~1instance"_json_pointer, std::string("another"));
+}
+
+/// Objects that two parts need alike are one; two different ones of one name can't both be applied. Of two parts it is
+/// said once for each namespace.
 void merge_equals(std::vector<Json>& objects, Diagnostics& problems) {
   const auto same = [](const Json& a, const Json& b) { return sort_key(a) == sort_key(b); };
+  std::set<std::tuple<std::string, std::string, std::string>> told;
   for (auto i = objects.begin(); (i = std::adjacent_find(i, objects.end(), same)) != objects.end();) {
-    if (*i != *std::next(i)) {
+    const std::string ns = text_at(*i, "namespace");
+    if (*i != *std::next(i) && told.emplace(ns, part_of(*i), part_of(*std::next(i))).second) {
       Diagnostic d;
       d.code = "object-collides";
-      d.message = "two parts of the set need a " + (*i)["kind"].get<std::string>() + " of the name " +
-                  text_at(*i, "namespace") + '/' + text_at(*i, "name") + ", and not the same one; rename one of them";
+      d.message = "two parts of the set, " + part_of(*i) + " and " + part_of(*std::next(i)) + ", need a " +
+                  (*i)["kind"].get<std::string>() + " of the name " + (ns.empty() ? ns : ns + '/') +
+                  text_at(*i, "name") + ", and not the same one; rename one of them";
       problems.add(std::move(d));
     }
     i = objects.erase(i);

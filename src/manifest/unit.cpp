@@ -3,23 +3,22 @@
 #include <hcpnet/manifest/names.hpp>
 
 #include "spec/format.hpp"
+#include "stack/derive.hpp"
 
 namespace hcpnet::manifest {
 namespace {
 
-void complain(Diagnostics& problems, const spec::ObjectMeta& owner, std::string path, const char* code,
+void complain(Diagnostics& problems, const Unit& unit, const std::string& path, const char* code,
               const std::string& message, Severity severity = Severity::error) {
-  Diagnostic d;
-  d.severity = severity;
-  d.path = std::move(path);
-  d.code = code;
-  d.message = owner.key() + ": " + message;
-  problems.add(std::move(d));
+  problems.add(derive::problem(severity, unit.origin, path, unit.owner, code, message));
 }
 
-Unit make_unit(const spec::ObjectMeta& owner, std::string kind) {
+template <class Object>
+Unit make_unit(const Object& object, std::string kind) {
+  const spec::ObjectMeta& owner = object.metadata;
   Unit unit;
   unit.owner = owner;
+  unit.origin = object.origin;
   unit.kind = std::move(kind);
   unit.is_infra = unit.kind == "Infra";
   // "_" is in no object's name, so an Infra can't have the label of a server.
@@ -32,11 +31,11 @@ Unit make_unit(const spec::ObjectMeta& owner, std::string kind) {
 void attach(Unit& unit, const std::optional<std::string>& name, const std::optional<std::string>& ns,
             const std::string& path, Diagnostics& problems) {
   if (!name)
-    return complain(problems, unit.owner, path, "attachment-missing",
+    return complain(problems, unit, path, "attachment-missing",
                     "names no network attachment, so its pods would have no way to the VLAN");
   unit.attachment = {*name, ns.value_or(unit.owner.namespace_)};
   if (may_use_attachment(unit.owner.namespace_, unit.attachment.namespace_)) return;
-  complain(problems, unit.owner, path, "attachment-namespace",
+  complain(problems, unit, path, "attachment-namespace",
            "OpenShift's Multus lets pods use network attachments of their own namespace, default, openshift-multus, "
            "openshift-sriov-network-operator and openshift-cnv only, and this one is in " +
                unit.attachment.namespace_,
@@ -44,10 +43,10 @@ void attach(Unit& unit, const std::optional<std::string>& name, const std::optio
 }
 
 Unit infra_unit(const spec::ValidSet& set, const spec::ValidInfra& infra, Diagnostics& problems) {
-  Unit unit = make_unit(infra.metadata, "Infra");
+  Unit unit = make_unit(infra, "Infra");
   const spec::NetworkConfig& network = infra.spec.network;
   if (network.role == spec::Role::primary)
-    complain(problems, unit.owner, "/spec/networkConfig/role", "not-a-vlan",
+    complain(problems, unit, "/spec/networkConfig/role", "not-a-vlan",
              "a primary network has OVN as its DHCP server and takes no servers at addresses of their own");
   else if (network.attachment)
     attach(unit, network.attachment->name, network.attachment->namespace_, "/spec/networkConfig/attachment", problems);
@@ -77,7 +76,7 @@ void set_network(Unit& unit, const std::string& server_ip, const std::optional<C
   } else if (known) {
     unit.network = *known;
   } else {
-    complain(problems, unit.owner, "/spec/networkConfig/serverIP", "prefix-unknown",
+    complain(problems, unit, "/spec/networkConfig/serverIP", "prefix-unknown",
              "needs a prefix length, such as " + server_ip + "/24, because the pod's interface does");
   }
 }
@@ -101,7 +100,7 @@ std::vector<Unit> make_units(const spec::ValidSet& set, Diagnostics& problems) {
   std::vector<Unit> units;
   for (const spec::ValidInfra& infra : set.infras) units.push_back(infra_unit(set, infra, problems));
   for (const spec::ValidDhcpServer& server : set.dhcp_servers) {
-    Unit unit = make_unit(server.metadata, "DHCPServer");
+    Unit unit = make_unit(server, "DHCPServer");
     attach(unit, server.spec.network_attachment_name, server.spec.network_attachment_namespace, "/spec/networkConfig",
            problems);
     unit.network = server.cidr;
@@ -111,7 +110,7 @@ std::vector<Unit> make_units(const spec::ValidSet& set, Diagnostics& problems) {
     units.push_back(std::move(unit));
   }
   for (const spec::ValidDnsServer& server : set.dns_servers) {
-    Unit unit = make_unit(server.metadata, "DNSServer");
+    Unit unit = make_unit(server, "DNSServer");
     attach(unit, server.spec.network_attachment_name, server.spec.network_attachment_namespace, "/spec/networkConfig",
            problems);
     set_network(unit, server.spec.server_ip, server.secondary_network, problems);
@@ -120,7 +119,7 @@ std::vector<Unit> make_units(const spec::ValidSet& set, Diagnostics& problems) {
     units.push_back(std::move(unit));
   }
   for (const spec::ValidProxyServer& server : set.proxy_servers) {
-    Unit unit = make_unit(server.metadata, "ProxyServer");
+    Unit unit = make_unit(server, "ProxyServer");
     attach(unit, server.spec.network_attachment_name, server.spec.network_attachment_namespace, "/spec/networkConfig",
            problems);
     set_network(unit, server.spec.server_ip, {}, problems);

@@ -11,6 +11,7 @@ namespace hcpnet::manifest {
 /// What is deployed together: an Infra, or a server of its own.
 struct Unit {
   spec::ObjectMeta owner;
+  spec::Origin origin;   ///< of the owner
   std::string kind;      ///< of the owner
   std::string instance;  ///< label value; units of one namespace differ in it
   std::string service;   ///< base of Service names

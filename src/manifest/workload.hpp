@@ -28,6 +28,7 @@ struct Workload {
   std::string claim;                   ///< PersistentVolumeClaim of the state; empty: lost with the pod
   std::string live_path = "/healthz", ready_path = "/readyz";
   std::uint16_t live_port = kObservePort, ready_port = kObservePort;
+  std::uint16_t admin_port = 0;  ///< of the program, on loopback; 0: none
 };
 
 [[nodiscard]] Json deployment(const Unit& unit, const Workload& workload);

@@ -61,7 +61,7 @@ void describe_spec(Fields& fields, BootstrapCluster& cluster) {
   fields.text("openshiftVersion", Need::required, Format::release, cluster.openshift_version);
   fields.text("releaseImage", Need::required, Format::image, cluster.release_image);
   fields.text("imageReferencesFile", Format::file_name, cluster.image_references_file);
-  fields.string_map("images", cluster.images);
+  fields.string_map("images", MapUse::any, cluster.images);
   fields.group("networks", Need::required, [&](Fields& f) { describe_networks(f, cluster.networks); });
   fields.text("apiVIP", Need::required, Format::ipv4, cluster.api_vip);
   fields.text("ingressVIP", Need::required, Format::ipv4, cluster.ingress_vip);

@@ -79,8 +79,8 @@ void describe_apps_ingress(Fields& fields, AppsIngress& ingress) {
   fields.group("service", Need::optional, [&](Fields& f) {
     f.text("name", Need::optional, Format::label, ingress.service_name);
     f.text("namespace", Need::optional, Format::label, ingress.service_namespace);
-    f.string_map("labels", ingress.service_labels);
-    f.string_map("annotations", ingress.service_annotations);
+    f.string_map("labels", MapUse::labels, ingress.service_labels);
+    f.string_map("annotations", MapUse::annotations, ingress.service_annotations);
   });
   fields.group("ports", Need::optional, [&](Fields& f) {
     f.integer("http", Need::optional, kPort, ingress.http_port);

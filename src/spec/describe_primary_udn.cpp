@@ -75,8 +75,8 @@ void describe_network(Fields& f, PrimaryUDN& udn) {
 void describe_advertisements(Fields& f, UdnRouteAdvertisements& advertisements) {
   f.flag("podNetwork", advertisements.pod_network);
   f.flag("egressIP", advertisements.egress_ip);
-  f.string_map("nodeLabels", advertisements.node_labels);
-  f.string_map("frrConfigurationLabels", advertisements.frr_configuration_labels);
+  f.string_map("nodeLabels", MapUse::labels, advertisements.node_labels);
+  f.string_map("frrConfigurationLabels", MapUse::labels, advertisements.frr_configuration_labels);
   f.text("targetVRF", Format::vrf_name, advertisements.target_vrf);
 }
 

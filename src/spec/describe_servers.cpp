@@ -96,15 +96,15 @@ void describe_static_entry(Fields& f, StaticEntry& entry) {
 void describe_external_service(Fields& f, ExternalService& service) {
   f.flag("enabled", service.enabled);
   f.text("addressPoolName", Format::object_name, service.address_pool_name);
-  f.string_map("labels", service.labels);
-  f.string_map("annotations", service.annotations);
+  f.string_map("labels", MapUse::labels, service.labels);
+  f.string_map("annotations", MapUse::annotations, service.annotations);
 }
 
 void describe_metadata(Fields& f, ObjectMeta& metadata) {
   f.text("name", Need::required, Format::object_name, metadata.name);
   f.text("namespace", Need::optional, Format::label, metadata.namespace_);
-  f.string_map("labels", metadata.labels);
-  f.string_map("annotations", metadata.annotations);
+  f.string_map("labels", MapUse::any, metadata.labels);
+  f.string_map("annotations", MapUse::any, metadata.annotations);
   f.text("uid", Need::optional, Format::any, metadata.uid);
   f.text("creationTimestamp", Need::optional, Format::any, metadata.creation_timestamp);
   for (const std::string_view name : {"deletionGracePeriodSeconds", "deletionTimestamp", "finalizers", "generateName",

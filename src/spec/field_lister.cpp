@@ -49,7 +49,7 @@ void FieldLister::numbers(std::string_view name, ListRule rule, Interval interva
   paths_.pop_back();
 }
 
-void FieldLister::string_map(std::string_view name, StringMap&) {
+void FieldLister::string_map(std::string_view name, MapUse, StringMap&) {
   add(name, "object", Need::optional);
 }
 

@@ -34,7 +34,7 @@ class FieldLister : public Fields {
               std::optional<std::size_t>& value) override;
   void texts(std::string_view name, ListRule rule, Format format, std::vector<std::string>& values) override;
   void numbers(std::string_view name, ListRule rule, Interval interval, std::vector<std::int64_t>& values) override;
-  void string_map(std::string_view name, StringMap& values) override;
+  void string_map(std::string_view name, MapUse use, StringMap& values) override;
   void ignored(std::string_view name) override;
   void removed(std::string_view name, std::string_view successor) override;
   void others_ignored() override {}

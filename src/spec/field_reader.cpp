@@ -167,7 +167,7 @@ void FieldReader::texts(std::string_view name, ListRule rule, Format, std::vecto
   }
 }
 
-void FieldReader::string_map(std::string_view name, StringMap& values) {
+void FieldReader::string_map(std::string_view name, MapUse, StringMap& values) {
   const Value* map = take(name, Need::optional, ValueType::map, "");
   if (map == nullptr) return;
   const std::string path = text::child(frames_.back().path, name);

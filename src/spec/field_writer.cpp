@@ -31,7 +31,7 @@ class FieldWriter final : public Fields {
   void numbers(std::string_view name, ListRule, Interval, std::vector<std::int64_t>& values) override {
     if (!values.empty()) here()[name] = values;
   }
-  void string_map(std::string_view name, StringMap& values) override {
+  void string_map(std::string_view name, MapUse, StringMap& values) override {
     if (!values.empty()) here()[name] = values;
   }
   void ignored(std::string_view) override {}

@@ -32,6 +32,10 @@ struct ListRule {
   std::size_t max_items = std::numeric_limits<std::size_t>::max();
 };
 
+/// What a mapping of texts is for. Kubernetes takes no other keys and values of labels, and no other keys of
+/// annotations.
+enum class MapUse : std::uint8_t { any, labels, annotations };
+
 /// Visits every field of an object, each described once (spec/describe.cpp): its name, whether it is needed, what it
 /// has to be. A visitor that reads fills the model; one that checks looks at what is there; one that lists only takes
 /// down the descriptions.
@@ -50,7 +54,7 @@ class Fields {
                       std::optional<std::size_t>& value) = 0;
   virtual void texts(std::string_view name, ListRule rule, Format format, std::vector<std::string>& values) = 0;
   virtual void numbers(std::string_view name, ListRule rule, Interval interval, std::vector<std::int64_t>& values) = 0;
-  virtual void string_map(std::string_view name, StringMap& values) = 0;
+  virtual void string_map(std::string_view name, MapUse use, StringMap& values) = 0;
   /// A field that may hold anything and means nothing here.
   virtual void ignored(std::string_view name) = 0;
   /// A field that some release between the two had; `successor` says where it went.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spec/format_checker.hpp"
+#include <utility>
+
+#include "spec/names.hpp"
 
 namespace hcpnet::spec {
 
@@ -43,6 +46,17 @@ void FormatChecker::texts(std::string_view name, ListRule rule, Format format, s
   const std::string path = text::child(paths_.back(), name);
   check_size(path, rule, values.size());
   for (std::size_t i = 0; i < values.size(); ++i) check(text::child(path, i), format, values[i]);
+}
+
+void FormatChecker::string_map(std::string_view name, MapUse use, StringMap& values) {
+  if (use == MapUse::any) return;
+  const std::string path = text::child(paths_.back(), name);
+  for (const auto& [key, value] : values) {
+    auto problem = label_key_problem(use == MapUse::annotations ? lower(key) : key);  // as the API server does
+    if (!problem && use == MapUse::labels) problem = label_value_problem(value);
+    const std::string member = text::child(path, key);
+    if (problem && subject_.is_good(member)) subject_.error(code::bad_name, member, std::move(*problem));
+  }
 }
 
 bool FormatChecker::enter(std::string_view name, Need, bool is_present) {

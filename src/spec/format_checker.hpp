@@ -20,7 +20,7 @@ class FormatChecker : public Fields {
   void choice(std::string_view, Need, std::span<const std::string_view>, std::optional<std::size_t>&) override {}
   void texts(std::string_view name, ListRule rule, Format format, std::vector<std::string>& values) override;
   void numbers(std::string_view name, ListRule rule, Interval interval, std::vector<std::int64_t>& values) override;
-  void string_map(std::string_view, StringMap&) override {}
+  void string_map(std::string_view name, MapUse use, StringMap& values) override;
   void ignored(std::string_view) override {}
   void removed(std::string_view, std::string_view) override {}
   void others_ignored() override {}

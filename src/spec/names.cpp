@@ -45,6 +45,17 @@ std::optional<std::string> label_problem(std::string_view label, bool any_case, 
   return {};
 }
 
+/// What Kubernetes takes as the value of a label, and behind the slash of its key.
+std::optional<std::string> label_text_problem(std::string_view text, const char* what) {
+  for (const char c : text)
+    if (!is_alphanumeric(c) && c != '-' && c != '_' && c != '.') return describe(c) + " has no place here";
+  if (!text.empty() && !(is_alphanumeric(text.front()) && is_alphanumeric(text.back())))
+    return std::string(what) + " begins and ends with a letter or digit";
+  if (text.size() > kMaxLabelBytes)
+    return std::string(what) + " has " + std::to_string(text.size()) + " characters; 63 are allowed";
+  return {};
+}
+
 template <class Visit>
 std::optional<std::string> for_each_label(std::string_view name, Visit visit) {
   for (;;) {
@@ -124,6 +135,20 @@ std::optional<std::string> published_host_problem(std::string_view text) {
   if (last.size() < 2 || !std::ranges::all_of(last, is_letter))
     return "HyperShift takes a name only when its last label has letters alone, two at least";
   return {};
+}
+
+std::optional<std::string> label_key_problem(std::string_view key) {
+  const std::size_t slash = key.find('/');
+  if (slash != std::string_view::npos) {
+    if (auto problem = object_name_problem(key.substr(0, slash))) return "of the key's domain: " + *problem;
+    key.remove_prefix(slash + 1);
+  }
+  if (key.empty()) return "the name of the key is empty";
+  return label_text_problem(key, "the name of the key");
+}
+
+std::optional<std::string> label_value_problem(std::string_view value) {
+  return label_text_problem(value, "the value of a label");
 }
 
 bool is_at_or_below(std::string_view name, std::string_view domain) {

@@ -28,6 +28,10 @@ enum class HostForm { exact, wildcard_too, lower_domain };
 /// HyperShift takes fewer: two labels at least, the last of letters alone and of two at least.
 [[nodiscard]] std::optional<std::string> published_host_problem(std::string_view text);
 
+/// Of a label in Kubernetes, such as "app" or "example.com/app".
+[[nodiscard]] std::optional<std::string> label_key_problem(std::string_view key);
+[[nodiscard]] std::optional<std::string> label_value_problem(std::string_view value);
+
 /// True when `name` equals `domain` or lies below it, label by label. Both in lower case.
 [[nodiscard]] bool is_at_or_below(std::string_view name, std::string_view domain);
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -101,6 +102,23 @@ def test_render_writes_once(ansible: Ansible, tmp_path: Path) -> None:
     assert list(yaml.safe_load_all(dest.read_text())) == first["objects"]
     (again,), _ = ansible.run([task], "--check")
     assert not again["changed"]
+
+
+def test_dest_may_be_a_name_alone(ansible: Ansible) -> None:
+    (first, second), _ = ansible.run([render(dest="out.yaml")] * 2)
+    assert (first["failed"], first["changed"], second["changed"]) == (False, True, False)
+    assert list(yaml.safe_load_all((ansible.folder / "out.yaml").read_text())) == first["objects"]
+
+
+def test_dest_is_a_file(ansible: Ansible, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # would be waited for
+    tasks = [render(dest=str(tmp_path / name)) for name in ("pipe", ".")]
+    for flags in ([], ["--check"]):
+        results, _ = ansible.run(tasks, *flags)
+        assert [r["msg"] for r in results] == [
+            f"{tmp_path}/pipe: this is no regular file",
+            f"{tmp_path}: this is no regular file",
+        ]
 
 
 def test_case_ans_03_a_diff_is_true_and_hides_secrets(ansible: Ansible, tmp_path: Path) -> None:

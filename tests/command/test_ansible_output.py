@@ -114,3 +114,11 @@ def test_what_says_nothing_or_too_much_is_only_named(output: ModuleType, tmp_pat
         ("", "(too long to be shown)\n"),  # what came before it is counted too
         ("", "short\n"),
     ]
+
+
+def test_a_secret_in_a_quoted_text_is_seen(output: ModuleType) -> None:
+    """As the annotation of kubectl apply is written where the text is between double quotes."""
+    note = r'"{\"data\":{\"p\":\"aHVudGVyMg==\"},\"kind\":\"Secret\"}"'
+    for kind in ("Secret", "ConfigMap"):
+        text = f"kind: {kind}\nmetadata:\n  annotations:\n    last: {note}\ndata:\n  p: a\n"
+        assert output.without_secrets(text) == f"# {output.MASK}: there is a Secret here\n"

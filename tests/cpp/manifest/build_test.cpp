@@ -372,6 +372,89 @@ TEST(Build, PortsOfAProxyServerAreOpenInTheirProtocol) {
     EXPECT_THAT(opened[kind], ElementsAre("UDP 123", "TCP 25000")) << kind;
 }
 
+/// Else the policy of the VLAN side would cut DHCPv6.
+TEST(Build, DhcpOfBothFamiliesIsOpenOnTheVlan) {
+  const std::string server = R"(
+apiVersion: hostedcluster.densityops.com/v1alpha1
+kind: DHCPServer
+metadata: {name: lan, namespace: hcp}
+spec:
+  networkConfig: {cidr: 192.0.2.0/24, gateway: 192.0.2.1, serverIP: 192.0.2.2, networkAttachmentName: vlan7}
+  leaseConfig: {rangeStart: 192.0.2.100, rangeEnd: 192.0.2.149}
+)";
+  const std::string policy = R"(---
+apiVersion: hcpnet.io/v1alpha1
+kind: DHCPPolicy
+metadata: {name: lan, namespace: hcp}
+spec:
+  targetRef: {kind: DHCPServer, name: lan}
+  ipv6: {cidr: "2001:db8:7::/64", rangeStart: "2001:db8:7::100", rangeEnd: "2001:db8:7::1ff"}
+)";
+  const auto opened = [](const std::string& text, const std::string& kind) {
+    std::vector<std::string> ports;
+    for (const nlohmann::json& object : build(spec::check({{"x.yaml", text}}).value(), {}).value().objects)
+      if (object["kind"] == kind)
+        for (const nlohmann::json& port : object["spec"]["ingress"][0]["ports"])
+          ports.push_back(port["protocol"].get<std::string>() + ' ' + port["port"].dump());
+    return ports;
+  };
+  EXPECT_THAT(opened(server, "MultiNetworkPolicy"), ElementsAre("UDP 67"));
+  EXPECT_THAT(opened(server + policy, "MultiNetworkPolicy"), ElementsAre("UDP 67", "UDP 547"));
+  EXPECT_THAT(opened(server + policy, "NetworkPolicy"), ElementsAre("TCP 9464")) << "nothing for the pod network";
+}
+
+/// "CODE FILE:LINE PATH" of every error.
+std::vector<std::string> errors_of(const std::string& text, Deployment form) {
+  BuildOptions options;
+  options.deployment = form;
+  std::vector<std::string> all;
+  if (const auto built = build(spec::check({{"x.yaml", text}}).value(), {}, options); !built)
+    for (const Diagnostic& d : built.error())
+      if (d.severity == Severity::error)
+        all.push_back(d.code + ' ' + d.file + ':' + std::to_string(d.line) + ' ' + d.path);
+  return all;
+}
+
+TEST(Build, APortAtWhichThePodIsWatchedIsRefused) {
+  const auto backend = [](const std::string& port) {
+    return "  - {name: a, hostname: a.example.com, port: 443, targetService: a, targetPort: 443, targetNamespace: ns}\n"
+           "  - {name: b, hostname: b.example.com, port: " +
+           port + ", targetService: b, targetPort: 443, targetNamespace: ns}\n";
+  };
+  const auto names = [](const std::string& port) {
+    return "apiVersion: hostedcluster.densityops.com/v1alpha1\nkind: DNSServer\n"
+           "metadata: {name: names, namespace: hcp}\nspec:\n  networkConfig: {serverIP: 192.0.2.3/24, proxyIP: "
+           "192.0.2.4, networkAttachmentName: vlan7, dnsPort: " +
+           port + "}\n  hostedClusterDomain: b.example.com\n";
+  };
+  const std::string of_backend = "port-taken x.yaml:8 /spec/backends/1/port";
+  const std::string of_names = "port-taken x.yaml:5 /spec/networkConfig/dnsPort";
+  for (const Deployment form : kDeployments) {
+    EXPECT_THAT(errors_of(proxy_server(backend("9464")), form), ElementsAre(of_backend));
+    EXPECT_THAT(errors_of(proxy_server(backend("9464, protocol: UDP")), form), testing::IsEmpty());
+    EXPECT_THAT(errors_of(names("9464"), form), ElementsAre(of_names));
+    const bool is_ours = form != Deployment::coredns_envoy;
+    const std::vector<std::string> none;
+    EXPECT_EQ(errors_of(proxy_server(backend("9901")), form), is_ours ? none : std::vector{of_backend});
+    for (const char* port : {"8080", "8181"})
+      EXPECT_EQ(errors_of(names(port), form), is_ours ? none : std::vector{of_names});
+  }
+}
+
+TEST(Build, AServiceThatAProxyServerAsksForAndDoesNotGetIsTold) {
+  std::string text = proxy_server(
+      "  - {name: a, hostname: a.example.com, port: 443, targetService: a, targetPort: 443, targetNamespace: ns}\n");
+  const auto warnings = [&] {
+    std::vector<std::string> all;
+    const auto built = build(spec::check({{"x.yaml", text}}).value(), {}).value();
+    for (const Diagnostic& d : built.warnings) all.push_back(d.code + ' ' + std::to_string(d.line) + ' ' + d.path);
+    return all;
+  };
+  EXPECT_THAT(warnings(), testing::IsEmpty());
+  text += "  externalService: {enabled: true}\n";
+  EXPECT_THAT(warnings(), ElementsAre("external-service 8 /spec/externalService/enabled"));
+}
+
 /// HyperShift's own policies leave these closed to pods of other namespaces.
 TEST(Build, AProxyServerMayReachTheControlPlaneThatItsBackendsName) {
   const auto set = spec::check({{"x.yaml", proxy_server(R"(
@@ -438,7 +521,8 @@ spec:
   options.deployment = Deployment::split;
   const auto built = build(spec::check({{"x.yaml", text}}).value(), {}, options);
   ASSERT_FALSE(built);
-  EXPECT_THAT(codes(built.error()), Contains("object-collides"));
+  EXPECT_THAT(codes(built.error()), ElementsAre("object-collides")) << "once, and not for each object";
+  EXPECT_THAT(built.error().items()[0].message, testing::HasSubstr("a and a-dns_dnsserver"));
 }
 
 TEST(Kustomize, ListsEveryFileInOrder) {

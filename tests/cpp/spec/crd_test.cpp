@@ -207,6 +207,11 @@ std::vector<Stricter> stricter_rules() {
       "192.0.2.100, rangeEnd: 192.0.2.149}, options: ";
   const std::string dns =
       "networkConfig: {serverIP: 192.0.2.3, proxyIP: 192.0.2.4}, hostedClusterDomain: a.example.com, ";
+  const std::string attachment =
+      "infraRef: {name: a}, hostedClusterRef: {name: a}, dns: {clusterName: a, baseDomain: example.com}, ";
+  const std::string proxy =
+      "networkConfig: {serverIP: 192.0.2.4}, backends: [{name: a, hostname: a.example.com, port: 443, targetService: "
+      "svc, targetPort: 443, targetNamespace: ns}], ";
   return {
       {"dhcpservers/spec/options/*/code: stricter here, no code of the protocol itself", "DHCPServer",
        dhcp + "[{code: 54, value: 192.0.2.3}]", "bad-option-value /spec/options/0/code"},
@@ -222,7 +227,25 @@ std::vector<Stricter> stricter_rules() {
       {"proxyservers/spec/networkConfig/serverIP: stricter here, with a length a host of that network", "ProxyServer",
        "networkConfig: {serverIP: 192.0.2.0/24}, backends: [{name: a, hostname: a.example.com, port: 443, "
        "targetService: svc, targetPort: 443, targetNamespace: ns}]",
-       "address-reserved /spec/networkConfig/serverIP"}};
+       "address-reserved /spec/networkConfig/serverIP"},
+      {"infraclusterattachments/spec/appsIngress/service/annotations: stricter here, keys that Kubernetes takes",
+       "InfraClusterAttachment", attachment + "appsIngress: {service: {annotations: {Up.example/a: '-', '': b}}}",
+       "bad-name /spec/appsIngress/service/annotations/"},
+      {"infraclusterattachments/spec/appsIngress/service/labels: stricter here, labels that Kubernetes takes",
+       "InfraClusterAttachment",
+       attachment + "appsIngress: {service: {labels: {example.com/a_b.C: '', Up.example/a: b}}}",
+       "bad-name /spec/appsIngress/service/labels/Up.example~1a"},
+      {"infraclusterattachments/spec/externalService/annotations: stricter here, keys that Kubernetes takes",
+       "InfraClusterAttachment", attachment + "externalService: {annotations: {a: b c, -a: b}}",
+       "bad-name /spec/externalService/annotations/-a"},
+      {"infraclusterattachments/spec/externalService/labels: stricter here, labels that Kubernetes takes",
+       "InfraClusterAttachment", attachment + "externalService: {labels: {a: b, c: d e}}",
+       "bad-name /spec/externalService/labels/c"},
+      {"proxyservers/spec/externalService/annotations: stricter here, keys that Kubernetes takes", "ProxyServer",
+       proxy + "externalService: {annotations: {a/b/c: d}}", "bad-name /spec/externalService/annotations/a~1b~1c"},
+      {"proxyservers/spec/externalService/labels: stricter here, labels that Kubernetes takes", "ProxyServer",
+       proxy + "externalService: {labels: {a: " + std::string(64, 'b') + "}}",
+       "bad-name /spec/externalService/labels/a"}};
 }
 
 /// The list of docs/spec.md, section "Differences from the CRDs".

@@ -227,16 +227,18 @@ TEST(PrimaryUdn, TakesTheNetworksOfItsHostedCluster) {
 
 TEST(PrimaryUdn, HasWhatOnlyItsScopeHas) {
   const std::string network = "/spec/network";
-  expect_one_error_each(kCluster, {{"    transport: NoOverlay\n", "", "bad-combination " + network + "/noOverlay"},
-                                   {"    noOverlay: {outboundSNAT: Enabled, routing: Managed}\n", "",
-                                    "missing-field " + network + "/noOverlay"},
-                                   {"uplinks: [br-ex]", "uplinks: [br-ex, br-two]", "too-many-items /spec/uplinks"},
-                                   {"{frrConfigurationLabels: {routing: blue}}", "{podNetwork: false}",
-                                    "bad-combination /spec/routeAdvertisements"},
-                                   {"{frrConfigurationLabels: {routing: blue}}", "{nodeLabels: {a: b}}",
-                                    "bad-combination /spec/routeAdvertisements/nodeLabels"},
-                                   {"{frrConfigurationLabels: {routing: blue}}", "{targetVRF: a-name-of-16-byt}",
-                                    "bad-name /spec/routeAdvertisements/targetVRF"}});
+  expect_one_error_each(
+      kCluster,
+      {{"    transport: NoOverlay\n", "", "bad-combination " + network + "/noOverlay"},
+       {"    noOverlay: {outboundSNAT: Enabled, routing: Managed}\n", "", "missing-field " + network + "/noOverlay"},
+       {"uplinks: [br-ex]", "uplinks: [br-ex, br-two]", "too-many-items /spec/uplinks"},
+       {"{frrConfigurationLabels: {routing: blue}}", "{podNetwork: false}",
+        "bad-combination /spec/routeAdvertisements"},
+       {"{frrConfigurationLabels: {routing: blue}}", "{nodeLabels: {a: b}}",
+        "bad-combination /spec/routeAdvertisements/nodeLabels"},
+       {"{routing: blue}", "{routing: a b}", "bad-name /spec/routeAdvertisements/frrConfigurationLabels/routing"},
+       {"{frrConfigurationLabels: {routing: blue}}", "{targetVRF: a-name-of-16-byt}",
+        "bad-name /spec/routeAdvertisements/targetVRF"}});
   EXPECT_THAT(errors(kHosted + "  routeAdvertisements: {}\n"),
               ElementsAre("bad-combination /spec/routeAdvertisements"));
   EXPECT_THAT(errors(kHosted + "  uplinks: [br-ex]\n"), ElementsAre("bad-combination /spec/uplinks"));

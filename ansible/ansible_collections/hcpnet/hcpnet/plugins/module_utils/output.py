@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 MASK = "********"
-SECRET = re.compile(r"""kind["']?\s*:\s*["']?Secret(List)?\b""")
+SECRET = re.compile(r"""kind\\*["']?\s*:\s*\\*["']?Secret(List)?\b""")  # also of JSON inside of a quoted text
 MAX_DIFF_BYTES = 1024 * 1024  # of all files together, as they were and as they are; what has no room is only named
 
 

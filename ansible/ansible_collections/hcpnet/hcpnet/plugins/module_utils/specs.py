@@ -177,13 +177,16 @@ def render_set(module: AnsibleModule, given: TextSet) -> list[dict[str, Any]]:
 def write_text(module: AnsibleModule, text: str) -> dict[str, Any]:
     """Bring the file of the option `dest` to a text; what of it is told to Ansible."""
     path = module.params["dest"]
-    before = read_texts(module, [path])[path] if Path(path).exists() else ""
+    target = Path(path).absolute()  # atomic_move() fails for a name without a folder
+    if target.exists() and not target.is_file():
+        module.fail_json(msg=f"{path}: this is no regular file")  # a pipe would be waited for, a device replaced
+    before = read_texts(module, [path])[path] if target.exists() else ""
     is_changed = before != text
     if is_changed and not module.check_mode:
         with tempfile.NamedTemporaryFile(dir=module.tmpdir, delete=False) as stream:
             stream.write(text.encode())
-        module.atomic_move(stream.name, path)
-    if Path(path).exists():
+        module.atomic_move(stream.name, str(target))
+    if target.exists():
         common = module.load_file_common_arguments(module.params, path=path)
         is_changed = module.set_fs_attributes_if_different(common, is_changed)
     diff = {
