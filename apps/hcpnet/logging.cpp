@@ -83,8 +83,9 @@ class AppendedFile {
  private:
   /// Where there is nothing to write to, what was written to until now goes on being it.
   bool open() {
-    FileDescriptor opened(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-    if (!opened.is_open()) return false;
+    // At once: a FIFO that nobody reads would hold the whole process up until somebody does.
+    FileDescriptor opened(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644));
+    if (!opened.is_open() || ::fcntl(opened.get(), F_SETFL, O_APPEND) != 0) return false;
     file_ = std::move(opened);
     return true;
   }

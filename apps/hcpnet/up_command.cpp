@@ -107,17 +107,21 @@ StackOptions to_options(const Arguments& a) {
   return options;
 }
 
+constexpr int kEndingSignals[] = {SIGTERM, SIGINT};
+
 class Service {
  public:
   explicit Service(StackOptions options)
       : log_(options.log, "stack"),
         takes_over_(options.takes_over),
         stack_(io_, watched(std::move(options))),
-        signals_(io_, SIGTERM, SIGINT, SIGHUP) {}
+        signals_(io_, SIGHUP) {}
 
   void run() {
     std::signal(SIGPIPE, SIG_IGN);
+    takes_over_ ? end_at_once_by_signals() : catch_signals();
     stack_.start();
+    if (takes_over_) catch_signals();
     // The manager watches the predecessor, whose child we may be.
     notify_service_manager(takes_over_ ? "READY=1\nMAINPID=" + std::to_string(::getpid()) : "READY=1");
     wait_for_signal();
@@ -130,6 +134,15 @@ class Service {
       if (event.kind == StackEvent::Kind::stopped) io_.stop();
     };
     return options;
+  }
+
+  /// The process to take over from may let it wait, and until it serves there is nothing to finish.
+  static void end_at_once_by_signals() {
+    for (const int number : kEndingSignals) std::signal(number, [](int) { std::_Exit(kGood); });
+  }
+
+  void catch_signals() {
+    for (const int number : kEndingSignals) signals_.add(number);
   }
 
   void wait_for_signal() {

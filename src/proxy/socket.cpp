@@ -96,7 +96,12 @@ Socket::Transfer Socket::splice_to(int pipe, std::size_t most) noexcept {
   const Transfer read =
       outcome(::splice(descriptor(), nullptr, pipe, nullptr, most, SPLICE_F_MOVE | SPLICE_F_NONBLOCK));
   if (read.would_block()) is_readable_ = false;
-  return read;
+  if (read.count > 0 || read.error != 0) return read;
+  // Where the FIN has come, splice(2) says "end" at an urgent byte already, whatever there is behind it.
+  std::uint8_t next = 0;
+  if (::recv(descriptor(), &next, sizeof next, MSG_PEEK) <= 0) return read;
+  has_urgent_ = true;
+  return {0, EAGAIN};
 }
 
 Socket::Transfer Socket::write(std::span<const std::uint8_t> bytes) noexcept {

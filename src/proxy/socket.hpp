@@ -56,7 +56,8 @@ class Socket {
 
   [[nodiscard]] Transfer read(std::span<std::uint8_t> buffer) noexcept;
   [[nodiscard]] Transfer write(std::span<const std::uint8_t> bytes) noexcept;
-  /// splice(2) into an end of a pipe, and out of one.
+  /// splice(2) into an end of a pipe, and out of one. Before an urgent byte that no event has told of yet the former
+  /// would block, and stays readable: for read().
   [[nodiscard]] Transfer splice_to(int pipe, std::size_t most) noexcept;
   [[nodiscard]] Transfer splice_from(int pipe, std::size_t most) noexcept;
   /// SO_ERROR, which the kernel then forgets.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -227,6 +228,41 @@ def test_an_access_log_may_be_rotated(hcpnet: Hcpnet, is_made_anew: bool) -> Non
     if is_made_anew:
         log.touch()
     wait_until(is_written)
+
+
+def test_an_access_log_that_is_a_fifo_holds_nothing_up(hcpnet: Hcpnet) -> None:
+    log = hcpnet.folder / "access.log"
+    os.mkfifo(log)
+    words = ("up", str(hcpnet.network), "--state-dir", str(hcpnet.state), *PORT_MAPS, "--access-log", str(log))
+    done = hcpnet(*words)
+    assert done.returncode == 1
+    assert f"access log: cannot write to {log}: No such device or address" in done.stderr
+    log.unlink()
+    hcpnet.up("--access-log", str(log))
+    place = hcpnet.bound("proxy", 443)
+    log.unlink()
+    os.mkfifo(log)
+    looked_again = time.monotonic() + 1.5
+    while time.monotonic() < looked_again:
+        with socket.create_connection(place, timeout=10) as client:
+            client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            assert client.recv(1) == b""
+        time.sleep(0.05)
+    assert hcpnet("status", "--state-dir", str(hcpnet.state)).returncode == 0
+    reader = os.open(log, os.O_RDONLY | os.O_NONBLOCK)  # somebody who reads gets the lines
+
+    def is_read() -> bool:
+        with socket.create_connection(place, timeout=10) as client:
+            client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            assert client.recv(1) == b""
+        with contextlib.suppress(BlockingIOError):
+            return b"not_tls" in os.read(reader, 65536)
+        return False
+
+    try:
+        wait_until(is_read)
+    finally:
+        os.close(reader)
 
 
 @pytest.mark.parametrize(("only", "served"), [(["dns"], {"dns"}), (["dns", "proxy"], {"dns", "proxy"})])

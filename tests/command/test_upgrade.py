@@ -236,6 +236,18 @@ def test_a_killed_process_that_had_handed_nothing_over_is_replaced(bed: Bed) -> 
     Tunnel(bed.listener()).close()
 
 
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_a_new_process_that_is_kept_waiting_can_be_ended(bed: Bed, ending: signal.Signals) -> None:
+    old = bed.start()
+    old.send_signal(signal.SIGSTOP)
+    new = bed.start("--takeover", wait=False)
+    bed.wait_for_log(1, "taking over")
+    new.send_signal(ending)
+    assert new.wait(timeout=20) == 0
+    old.send_signal(signal.SIGCONT)
+    Tunnel(bed.listener()).close()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
 def test_nobody_else_gets_the_sockets(bed: Bed) -> None:
     bed.start()

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
 #include <cerrno>
 #include <chrono>
 #include <functional>
@@ -227,6 +231,42 @@ TEST_F(SocketTest, ManySockets) {
   for (const FileDescriptor& peer : peers) ASSERT_EQ(::write(peer.get(), "x", 1), 1);
   run();
   EXPECT_EQ(user_.told, 300);
+}
+
+/// What comes between two reads, before an event tells of it.
+TEST_F(SocketTest, SplicingTakesNoUrgentByteForTheEnd) {
+  namespace asio = boost::asio;
+  using asio::ip::tcp;
+  for (const std::string_view tail : {"tail", ""}) {
+    tcp::acceptor acceptor(io_, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    tcp::socket peer(io_);
+    peer.connect(acceptor.local_endpoint());
+    tcp::socket accepted = acceptor.accept();
+    accepted.native_non_blocking(true);
+    Socket socket(*poller_, FileDescriptor(accepted.release()));
+    EXPECT_FALSE(socket.watch(user_));
+    asio::write(peer, asio::buffer("bulk", 4));
+    while (!socket.is_readable()) run();
+    peer.send(asio::buffer("!", 1), asio::socket_base::message_out_of_band);
+    if (!tail.empty()) asio::write(peer, asio::buffer(tail));
+    peer.shutdown(tcp::socket::shutdown_send);
+    pollfd ended{socket.descriptor(), POLLRDHUP, 0};
+    ASSERT_EQ(::poll(&ended, 1, -1), 1);
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+    const FileDescriptor out(ends[0]), in(ends[1]);
+    EXPECT_EQ(socket.splice_to(in.get(), 100).count, 4U);
+    const auto second = socket.splice_to(in.get(), 100);
+    EXPECT_EQ(second.count, 0U);
+    EXPECT_EQ(second.would_block(), !tail.empty());
+    EXPECT_EQ(socket.has_urgent(), !tail.empty());
+    EXPECT_TRUE(socket.is_readable());
+    EXPECT_EQ(read_from(socket, 100), tail);
+    std::array<std::uint8_t, 8> rest;
+    const auto end = socket.read(rest);
+    EXPECT_EQ(end.count, 0U);
+    EXPECT_EQ(end.error, 0);
+  }
 }
 
 TEST_F(SocketTest, SaysWhyItCannotBeWatched) {
