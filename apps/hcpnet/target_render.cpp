@@ -45,13 +45,18 @@ std::string read(const fs::path& path) {
 
 /// Servers reload when a file changes: it changes as a whole, and only when its text does.
 void write(const fs::path& path, const std::string& text) {
-  if (fs::exists(path) && read(path) == text) return;
+  if (fs::is_regular_file(path) && read(path) == text) return;  // a FIFO would be waited for
   fs::create_directories(path.parent_path());
   const fs::path incomplete = path.string() + ".new";
   std::ofstream stream(incomplete, std::ios::binary);
+  const bool is_open = stream.is_open();
   stream << text;
   stream.close();
-  if (!stream) throw std::runtime_error(incomplete.string() + ": can't be written");
+  if (!stream) {
+    std::error_code ignored;
+    if (is_open) fs::remove(incomplete, ignored);
+    throw std::runtime_error(path.string() + ": can't be written");
+  }
   fs::rename(incomplete, path);
 }
 

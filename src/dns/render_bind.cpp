@@ -78,6 +78,9 @@ std::string conduct(const Config& config, const View& view) {
   return text;
 }
 
+/// BIND loads nothing of a zone that has more records of one name and type (since 9.18.28), unless told otherwise.
+constexpr std::size_t kMaxRecordsPerType = 100;
+
 std::string zone_statement(Job& job, const View& view, const Zone& zone) {
   if (const std::string flaw = flaw_of(zone); !flaw.empty())
     job.error("name-server", "BIND loads nothing of a zone like this: view " + view.name, flaw);
@@ -86,6 +89,9 @@ std::string zone_statement(Job& job, const View& view, const Zone& zone) {
   // Else what is below a zone cut would be asked of the view's forwarders, and not of its own name servers.
   if (std::ranges::any_of(zone.rrsets(), [&](const RRset& set) { return is_delegation(zone, set); }))
     text += "forwarders { }; ";
+  // Older ones, which have no bound, do not know the option: where it is not needed it is not said.
+  if (std::ranges::any_of(zone.rrsets(), [](const RRset& set) { return set.rdata.size() > kMaxRecordsPerType; }))
+    text += "max-records-per-type 0; ";
   return text + "file \"" + job.add_zone_file(view, zone) + "\"; };\n";
 }
 

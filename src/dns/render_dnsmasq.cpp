@@ -71,15 +71,16 @@ class ZoneLines {
         for (const RRset* set : sets) job_.warn_of_hidden(view_, zone_, *set);
         continue;
       }
+      // A wildcard's own entry makes other types NODATA, where dnsmasq would say NXDOMAIN. And names below one that
+      // exists are not the wildcard's (RFC 4592 section 3.3.1), whether or not it is left out.
+      if (is_plain(name) && name != zone_.apex() &&
+          (name.is_wildcard() || is_below_wildcard(nodes_, name, zone_.apex())))
+        text_ += "local=/" + without_dot(name) + "/\n";
       // What dnsmasq has of its own it answers, where a delegation asks for a referral: what is behind one is left out.
       if (!is_plain(name) || is_delegated(zone_, name)) {
         for (const RRset* set : sets) leave_out(*set);
         continue;
       }
-      // A wildcard's own entry makes other types NODATA, where dnsmasq would say NXDOMAIN. And names below one that
-      // exists are not the wildcard's (RFC 4592 section 3.3.1).
-      if (name != zone_.apex() && (name.is_wildcard() || is_below_wildcard(nodes_, name, zone_.apex())))
-        text_ += "local=/" + without_dot(name) + "/\n";
       for (const RRset* set : sets) write_rrset(*set);
     }
   }

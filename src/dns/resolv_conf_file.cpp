@@ -19,7 +19,8 @@ const std::vector<Endpoint>& ResolvConfFile::servers(Clock::SteadyTime now) {
 
 std::optional<ResolvConfFile::Signature> ResolvConfFile::sign() const {
   struct stat status{};
-  if (stat(path_.c_str(), &status) != 0) return std::nullopt;
+  // To open a FIFO would wait for whoever writes into it, and nobody would be answered meanwhile.
+  if (stat(path_.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   return Signature(status.st_dev, status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_size);
 }
 

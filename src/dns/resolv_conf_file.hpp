@@ -23,11 +23,13 @@ class ResolvConfFile {
   /// `log` is told which name servers are left out, each time that the file is read.
   explicit ResolvConfFile(std::string path, Logger log = {}) : path_(std::move(path)), log_(std::move(log)) {}
 
-  /// As the file says at `now` or up to kCheckInterval before. A file that can't be read keeps what was known.
+  /// As the file says at `now` or up to kCheckInterval before. A file that can't be read, or is no regular
+  /// one, keeps what was known.
   [[nodiscard]] const std::vector<Endpoint>& servers(Clock::SteadyTime now);
 
  private:
   using Signature = std::tuple<std::uint64_t, std::uint64_t, std::int64_t, std::int64_t, std::int64_t>;
+  /// Nothing of what is no regular file.
   [[nodiscard]] std::optional<Signature> sign() const;
   /// False when that was not possible.
   bool read();

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -222,6 +224,19 @@ def test_what_stands_in_the_way_of_a_rendered_file_is_named(hcpnet: Hcpnet) -> N
     assert done.returncode == 1
     assert f"hcpnet: --output-dir: {zone} is a folder, and a file is needed here\n" in done.stderr
     assert contents(out) == {}, "nothing is written in part"
+
+
+def test_a_rendering_takes_the_place_of_a_fifo_and_leaves_no_half_of_a_file(hcpnet: Hcpnet) -> None:
+    out = hcpnet.folder / "out"
+    command = ("dns", "render", "--target", "dnsmasq", "--output-dir", str(out), str(hcpnet.network))
+    limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh", hcpnet.command, *command]
+    done = subprocess.run(limited, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert re.search(rf"^hcpnet: {re.escape(str(out))}/dnsmasq-\w+\.conf: can't be written$", done.stderr, re.MULTILINE)
+    assert contents(out) == {}
+    os.mkfifo(out / "dnsmasq-vlan.conf")
+    assert hcpnet(*command).returncode == 0
+    assert "api.blue.example.com" in contents(out)["dnsmasq-vlan.conf"]
 
 
 def test_files_may_follow_options(hcpnet: Hcpnet) -> None:

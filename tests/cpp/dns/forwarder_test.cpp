@@ -2,6 +2,7 @@
 // Forwarding against upstreams that follow a script; time is held by the test.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <boost/system/system_error.hpp>
 #include <cstdlib>
@@ -905,6 +906,19 @@ TEST_F(DnsResolvConfFile, IsReadAgainWhereItCouldNotBeOpened) {
   const auto meanwhile = texts(file.servers(start + 1s));
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
   EXPECT_EQ(meanwhile, before);
+  EXPECT_EQ(texts(file.servers(start + 2s)), std::vector<std::string>{"192.0.2.2:53"});
+}
+
+TEST_F(DnsResolvConfFile, WaitsForNobodyWhoWritesIntoAFifo) {
+  replace_with("nameserver 192.0.2.1\n");
+  ResolvConfFile file(path());
+  const Clock::SteadyTime start{};
+  const std::vector<std::string> before{"192.0.2.1:53"};
+  EXPECT_EQ(texts(file.servers(start)), before);
+  std::filesystem::remove(path());
+  ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+  EXPECT_EQ(texts(file.servers(start + 1s)), before);
+  replace_with("nameserver 192.0.2.2\n");
   EXPECT_EQ(texts(file.servers(start + 2s)), std::vector<std::string>{"192.0.2.2:53"});
 }
 

@@ -294,6 +294,36 @@ TEST_F(RenderedServers, BindAsksNoForwarderForWhatIsDelegated) {
   EXPECT_EQ(answer("127.90.1.5", "x.sub.z.test"), "SERVFAIL");
 }
 
+TEST_F(RenderedServers, BindLoadsAZoneWithManyRecordsOfOneName) {
+  const test::Upstream general("192.0.2.1");
+  std::vector<RRset> records{test::a_record("www.z.test", "192.0.2.80"), test::a_record("many.z.test", "192.0.2.81")};
+  for (int i = 0; i < 100; ++i)  // one more than BIND takes unless told otherwise
+    records.back().rdata.push_back(test::a_record("many.z.test", "192.0.3." + std::to_string(i)).rdata.front());
+  Config config = test::two_clusters();
+  config.forwarding.upstreams = {general.endpoint()};
+  config.views[1].zones.push_back(test::zone_of("z.test", std::move(records)));
+  start(config, RenderTarget::bind);
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(answer("127.90.1.5", "www.z.test"), "192.0.2.80");
+  EXPECT_EQ(test::count(files.at(0).text, "max-records-per-type"), 1U) << "where it is needed alone";
+}
+
+TEST_F(RenderedServers, DnsmasqGivesNoWildcardsAddressForWhatIsDelegated) {
+  const test::Upstream general("192.0.2.1");
+  const auto zone = parse_zone_file("z",
+                                    "$ORIGIN z.test.\n$TTL 60\n@ SOA ns h 1 3600 600 86400 30\n"
+                                    "* A 192.0.2.80\nsub NS ns.sub\nns.sub A 192.0.2.81\n");
+  ASSERT_TRUE(zone) << zone.error().to_string();
+  Config config = test::two_clusters();
+  config.forwarding.upstreams = {general.endpoint()};
+  config.views = {test::view_of({make_zone(*zone)})};
+  start(config, RenderTarget::dnsmasq);
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(answer("127.90.1.5", "www.z.test"), "192.0.2.80");
+  for (const char* asked : {"sub.z.test", "x.sub.z.test", "ns.sub.z.test"})
+    EXPECT_EQ(answer("127.90.1.5", asked), "NXDOMAIN") << asked;
+}
+
 TEST_F(RenderedServers, AnAliasIsFollowedOrWarnedOf) {
   const test::Upstream general("192.0.2.1");
   const auto zone = parse_zone_file("z",
