@@ -11,6 +11,7 @@
 
 #include "bootstrap/identity.hpp"
 #include "bootstrap/problem.hpp"
+#include "text/byte_order_mark.hpp"
 
 namespace hcpnet::bootstrap {
 namespace {
@@ -52,7 +53,8 @@ class InputReader {
     if (!is_good)
       report("bad-pull-secret", path_of(name),
              "is no pull secret: JSON with \"auths\", and an \"auth\" for each registry");
-    return secret;
+    // Go's reader of JSON, which nodes and the API server have, takes no byte order mark.
+    return pki::Secret(std::string(text::without_byte_order_mark(secret.reveal())));
   }
 
   std::string read_ssh_key() {

@@ -110,14 +110,14 @@ constexpr std::string_view kScriptHead = R"sh(#!/bin/bash
 #   apply.sh [KUBECONFIG]    OC names another program than oc
 # A failure ends it; what has been applied stays, and the next run goes on from there.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
+here=$(dirname "${BASH_SOURCE[0]}")
 oc=${OC:-oc}
 if (($# > 0)); then export KUBECONFIG=$1; fi
 
 # What somebody else has changed since is a conflict and ends the script: it is not for this one to undo.
-apply() { "$oc" apply --server-side --field-manager=hcpnet-bootstrap -f "$1"; }
+apply() { "$oc" apply --server-side --field-manager=hcpnet-bootstrap -f "$here/$1"; }
 # Status is a subresource: apply would drop it without a word.
-patch_status() { "$oc" patch "$1" --subresource=status --type=merge --patch-file "$2"; }
+patch_status() { "$oc" patch "$1" --subresource=status --type=merge --patch-file "$here/$2"; }
 wait_for() { "$oc" wait --timeout=120s "$@"; }
 )sh";
 

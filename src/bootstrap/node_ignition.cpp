@@ -57,7 +57,7 @@ class SetMaker {
     const auto pods = make_control_plane_pods(p_.cluster, p_.plan, p_.inputs.images);
     // What no flag names stays here: no key of a root, of etcd's authority or of the API server's leaves this folder.
     for (const std::string& name : files_mentioned(pods, node::kPki))
-      content.files.push_back(to_node_file(node::kPki, named(p_.pki.files, name)));
+      content.files.push_back(to_node_file(node::kPki, pki_file(name)));
     for (const std::string& name : files_mentioned(pods, node::kKubeconfigs))
       content.files.push_back(to_node_file(node::kKubeconfigs, named(p_.kubeconfigs, name)));
     content.files.push_back({node::kKubeconfig, named(p_.kubeconfigs, "localhost.kubeconfig").text, 0600});
@@ -65,6 +65,17 @@ class SetMaker {
     content.files.push_back({node::kPullSecret, p_.inputs.pull_secret, 0600});
     content.ssh_key = p_.inputs.ssh_key;
     return content;
+  }
+
+  /// A file of the PKI as its node trusts it. What an authority brought with it from above stays here: with the root of
+  /// a site in its file, etcd would take every client of that site.
+  pki::OutputFile pki_file(const std::string& name) const {
+    pki::OutputFile file = named(p_.pki.files, name);
+    const auto identity = p_.pki.identities.find(name.substr(0, name.rfind('.')));
+    if (!name.ends_with(".crt") || identity == p_.pki.identities.end()) return file;
+    const pki::Certificate& certificate = identity->second.identity.certificate;
+    if (certificate.info().profile.is_authority) file.text = pki::Secret(certificate.to_pem());
+    return file;
   }
 
   /// `is_whole`: the machine-config server adds nothing.

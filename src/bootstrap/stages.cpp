@@ -167,13 +167,22 @@ is_ready() {
 }
 # check_chain NAME [OPTION...]: the certificate leads to a root of ours
 check_chain() {
-  check "$*" openssl verify -CAfile <(self_signed) -untrusted <(cat pki/*-ca.crt) "${@:2}" "pki/$1.crt"
+  ((${#roots[@]} > 0)) || find_roots
+  check "$*" openssl verify -partial_chain -CAfile <(cat /dev/null "${roots[@]}") \
+    -untrusted <(cat /dev/null "${authorities[@]}") "${@:2}" "pki/$1.crt"
 }
-self_signed() {
-  local file
+authorities=() roots=()
+# find_roots: the authorities that no other one here signed; the issuer of one that was imported may be elsewhere
+find_roots() {
+  local file issuer subjects=' '
   for file in pki/*.crt; do
-    [[ $(openssl x509 -noout -subject -in "$file" | cut -d= -f2-) != $(openssl x509 -noout -issuer -in "$file" | cut -d= -f2-) ]] ||
-      cat "$file"
+    [[ $(openssl x509 -noout -ext basicConstraints -in "$file" 2>/dev/null) == *CA:TRUE* ]] || continue
+    authorities+=("$file")
+    subjects+="$(openssl x509 -noout -subject_hash -in "$file") "
+  done
+  for file in "${authorities[@]}"; do
+    issuer=$(openssl x509 -noout -issuer_hash -in "$file")
+    [[ $issuer != "$(openssl x509 -noout -subject_hash -in "$file")" && $subjects == *" $issuer "* ]] || roots+=("$file")
   done
 }
 # image TAG: of the release
@@ -217,8 +226,11 @@ admit() {
   done
 }
 etcdctl() { oc --namespace openshift-etcd rsh -c etcdctl "etcd-@first_master@" etcdctl "$@"; }
-# members: of etcd, without the one of the bootstrap node
-members() { etcdctl member list -w json | jq '[.members[] | select(.name != "etcd-bootstrap")] | length'; }
+# members: of etcd that vote, without the one of the bootstrap node; one that has not started yet has no name
+members() {
+  etcdctl member list -w json |
+    jq '[.members[] | select((.name // "") != "" and .name != "etcd-bootstrap" and (.isLearner | not))] | length'
+}
 has_members() { (($(members) >= @master_count@)); }
 )sh";
 

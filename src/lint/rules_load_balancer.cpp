@@ -271,7 +271,8 @@ class HaproxyChecker {
     if (none_checked && servers.size() > 1)
       return reporter_.add("haproxy-no-check", file_, servers.front().line,
                            "no server of " + section.name + " is checked");
-    if (!none_checked && !has_check)
+    const bool expects_answer = has_check || find_in(section, defaults, "tcp-check", "expect") != nullptr;
+    if (!none_checked && !expects_answer)
       reporter_.add("haproxy-connect-check", file_, servers.front().line,
                     "the ports of " + section.name + " are checked, and not whether the servers are ready");
   }

@@ -270,6 +270,8 @@ void check_environment(const Set& set, const LineFile& file, Reporter& reporter)
     else if (!url.empty() && value != expected && value != '[' + expected + ']')
       reporter.add("apiserver-url-env", file, line,
                    std::string(key) + " is " + value + ", and Infrastructure has " + url);
+    else if (value.find('/') != std::string::npos)
+      reporter.add("apiserver-url-env", file, line, std::string(key) + " is " + value + ", which is no host or port");
   };
   compare("KUBERNETES_SERVICE_HOST", host);
   compare("KUBERNETES_SERVICE_PORT", port);

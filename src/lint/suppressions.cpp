@@ -82,7 +82,7 @@ class SuppressionReader {
       const std::string at = text::child(path, member.key);
       if (field == nullptr)
         report(member.value, at, "there is no such field; rule, file and reason are known");
-      else if (member.value.type != text::ValueType::string || member.value.text.empty())
+      else if (member.value.type != text::ValueType::string || trimmed(member.value.text).empty())
         report(member.value, at, "a text is needed here");
       else
         *field = member.value.text;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "pki/openssl.hpp"
+
 namespace hcpnet::pki {
 namespace {
 
@@ -30,6 +32,36 @@ std::string profile_fault(const CertificateProfile& wanted, const CertificateInf
   return info.is_plain ? "" : "it holds names, usages or attributes that do not belong there";
 }
 
+/// OpenSSL's own is a macro, of which no deleter can be made.
+void free_stack(STACK_OF(X509) * certificates) {
+  sk_X509_free(certificates);
+}
+
+/// Why no chain of `leaf` through the authorities above it is good for a purpose of OpenSSL's, in its words; empty when
+/// one is. Their ends are looked at elsewhere. Specification: RFC 5280 section 6.
+std::string chain_fault(const Certificate& leaf, const std::vector<Certificate>& above, int purpose) {
+  const Owned<X509_STORE, X509_STORE_free> trusted(require(X509_STORE_new()));
+  const Owned<STACK_OF(X509), free_stack> between(require(sk_X509_new_null()));
+  const bool has_root = std::ranges::any_of(above, &Certificate::is_self_signed);
+  for (const Certificate& authority : above) {
+    // The root of an authority that was imported may not be here.
+    if (!has_root || authority.is_self_signed())
+      require(X509_STORE_add_cert(trusted.get(), authority.handle()) == 1);
+    else
+      require(sk_X509_push(between.get(), authority.handle()) > 0);
+  }
+  const Owned<X509_STORE_CTX, X509_STORE_CTX_free> context(require(X509_STORE_CTX_new()));
+  require(X509_STORE_CTX_init(context.get(), trusted.get(), leaf.handle(), between.get()) == 1);
+  X509_VERIFY_PARAM* const rules = X509_STORE_CTX_get0_param(context.get());
+  require(X509_VERIFY_PARAM_set_flags(rules, X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_NO_CHECK_TIME) == 1);
+  // Like Go, which is what checks these clients: a common name is no host name.
+  X509_VERIFY_PARAM_set_hostflags(rules, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+  require(X509_VERIFY_PARAM_set_purpose(rules, purpose) == 1);
+  const bool is_good = X509_verify_cert(context.get()) == 1;
+  ERR_clear_error();
+  return is_good ? "" : X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get()));
+}
+
 }  // namespace
 
 Result<StoredPki, Diagnostics> Completer::run() {
@@ -50,6 +82,7 @@ Result<StoredPki, Diagnostics> Completer::run() {
       complete_leaf(planned);
   }
   for (const std::string& name : plan_.key_pairs) complete_key_pair(name);
+  if (!problems_.has_errors()) check_chains();
   if (problems_.has_errors()) return problems_;
   for (const PlannedBundle& bundle : plan_.bundles) complete_bundle(bundle);
   return std::move(pki_);
@@ -128,6 +161,37 @@ int Completer::authorities_below(const std::string& name) const {
   for (const PlannedCertificate& other : plan_.certificates)
     if (other.issuer == name && other.profile.is_authority) depth = std::max(depth, 1 + authorities_below(other.name));
   return depth;
+}
+
+void Completer::check_chains() {
+  std::set<std::string> reported;  // one authority is one problem, whatever it signed
+  for (const PlannedCertificate& planned : plan_.certificates) {
+    if (planned.profile.is_authority) continue;
+    std::vector<Certificate> above;
+    std::string foreign;
+    for (const PlannedCertificate* step = plan_.find(planned.issuer); step != nullptr;) {
+      const StoredIdentity& authority = pki_.identities.find(step->name)->second;
+      const Certificate& certificate = authority.identity.certificate;
+      above.push_back(certificate);
+      above.insert(above.end(), authority.chain.begin(), authority.chain.end());
+      const auto imported = options_.imports.find(step->name);
+      if (foreign.empty() && imported != options_.imports.end())
+        foreign = imported->second.certificate_file;
+      else if (foreign.empty() && certificate.info().profile.subject != step->profile.subject)
+        foreign = path_of(step->name + ".crt");
+      // One that was imported may have come from elsewhere than the plan has it.
+      const StoredIdentity* issuer = issuer_of(*step);
+      if (issuer == nullptr || !certificate.is_issued_by(issuer->identity.certificate)) break;
+      step = plan_.find(step->issuer);
+    }
+    if (foreign.empty()) continue;  // ours sign what they are made for
+    const Certificate& leaf = pki_.identities.find(planned.name)->second.identity.certificate;
+    std::string fault;
+    if (planned.profile.server_auth) fault = chain_fault(leaf, above, X509_PURPOSE_SSL_SERVER);
+    if (fault.empty() && planned.profile.client_auth) fault = chain_fault(leaf, above, X509_PURPOSE_SSL_CLIENT);
+    if (!fault.empty() && reported.insert(foreign).second)
+      report("pki-bad-chain", foreign, "with this authority no chain of " + planned.name + " is valid: " + fault);
+  }
 }
 
 void Completer::complete_leaf(const PlannedCertificate& planned) {

@@ -27,6 +27,8 @@ class Completer {
   void complete_leaf(const PlannedCertificate& planned);
   void complete_key_pair(const std::string& name);
   void complete_bundle(const PlannedBundle& bundle);
+  /// Reports authorities of others that may sign, but not what is below them here: other usages, other names.
+  void check_chains();
 
   /// Why an authority can't be used, reported; true when it can.
   bool check_authority(const PlannedCertificate& planned, const Certificate& certificate, const std::string& file);

@@ -124,6 +124,8 @@ class BootstrapRules {
           subject_.error(code::duplicate_name, pointer, "node " + std::to_string(first->second) + " has this name");
         else if (cluster_.nodes[i].name == "api" || cluster_.nodes[i].name == "api-int")
           subject_.error(code::duplicate_name, pointer, "in the zone of the nodes this is the name of the API");
+        else if (cluster_.nodes[i].name == "localhost")
+          subject_.error(code::bad_name, pointer, "a machine of this name counts as one without a name");
       }
       const std::string pointer = at_node(i, "macAddress");
       const auto mac =

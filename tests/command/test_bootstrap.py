@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import shutil
 import stat
 import subprocess
@@ -212,6 +213,54 @@ def test_stages_verify_what_is_rendered(hcpnet: Hcpnet, cluster: Path, tmp_path:
     assert "not ok: etcd-server -purpose sslserver" in broken.stderr
     done = stage("08-ignition")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def program(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize("authority", ["root-ca", "kubernetes-ca"])
+def test_stages_verify_chains_of_an_authority_whose_root_is_elsewhere(
+    hcpnet: Hcpnet, cluster: Path, tmp_path: Path, authority: str
+) -> None:
+    new = ("openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    extensions = ("-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign")
+    root = (*new, "-x509", "-days", "900", "-subj", "/CN=corp", *extensions, "-keyout", "root.key", "-out", "root.crt")
+    subprocess.run(root, cwd=cluster.parent, check=True)
+    request = (*new, "-subj", "/CN=Corp [1]*", *extensions, "-keyout", "corp.key", "-out", "corp.csr")
+    subprocess.run(request, cwd=cluster.parent, check=True)
+    sign = ("openssl", "x509", "-req", "-in", "corp.csr", "-CA", "root.crt", "-CAkey", "root.key", "-CAcreateserial")
+    end = ("-copy_extensions", "copyall", "-days", "800", "-out", "corp.crt")
+    subprocess.run((*sign, *end), cwd=cluster.parent, check=True)
+    imported = f"[{{name: {authority}, certificateFile: corp.crt, keyFile: corp.key}}]"
+    change(cluster, "layout: HandMade", f"layout: HandMade\n    authorities: {imported}")
+    out = tmp_path / "out"
+    assert hcpnet("bootstrap", "render", str(cluster), "--output-dir", str(out)).returncode == 0
+    stage = ["bash", str(out / "stages/05-pki.sh"), "verify"]
+    done = subprocess.run(stage, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_only_members_of_etcd_that_vote_count(hcpnet: Hcpnet, cluster: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert hcpnet("bootstrap", "render", str(cluster), "--output-dir", str(out)).returncode == 0
+    members = [{"name": "etcd-bootstrap"}, {"name": "master-0"}, {"name": "master-1", "isLearner": True}, {"ID": 4}]
+    program(tmp_path / "bin/oc", f"echo '{json.dumps({'members': members})}'")
+    script = f"PATH={tmp_path}/bin:$PATH; source stages/common.sh; members; has_members"
+    done = subprocess.run(["bash", "-c", script], cwd=out, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("1\n", 1), done.stderr
+
+
+def test_manifests_are_applied_from_any_folder(hcpnet: Hcpnet, cluster: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert hcpnet("bootstrap", "render", str(cluster), "--output-dir", str(out)).returncode == 0
+    is_there = '*.kubeconfig|*.yaml|*.json) [ -r "$file" ] || exit 3'
+    program(tmp_path / "bin/oc", f'for file in "$KUBECONFIG" "$@"; do case $file in {is_there}; esac; done')
+    command = ["bash", "out/manifests/apply.sh", "out/kubeconfig/admin.kubeconfig"]
+    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "OC": "bin/oc"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_graph_shows_every_stage(hcpnet: Hcpnet, cluster: Path) -> None:

@@ -232,6 +232,29 @@ TEST_F(Render, InputsThatAreNotWhatTheyShouldBeAreOneErrorEachAndNotShown) {
   EXPECT_THAT(problem(), testing::AllOf(HasSubstr("[bad-ssh-key]"), Not(HasSubstr("c2VjcmV0"))));
 }
 
+TEST_F(Render, ThePullSecretGoesOnWithoutItsByteOrderMark) {
+  test::write_file(folder / "pull-secret.json", "\xEF\xBB\xBF{\"auths\":{\"r\":{\"auth\":\"c2VjcmV0\"}}}");
+  const Inputs inputs = read_inputs(cluster(), folder / "out", test::kNow).value();
+  EXPECT_TRUE(inputs.pull_secret.reveal().starts_with('{'));
+}
+
+TEST_F(Render, TheNodeTrustsAnImportedAuthorityAndNoneAboveIt) {
+  pki::CertificateProfile profile;
+  profile.subject.common_name = "corp root";
+  profile.is_authority = true;
+  const auto root_key = pki::PrivateKey::generate(pki::KeyAlgorithm::ecdsa_p256);
+  const pki::Identity root{pki::issue(profile, root_key, nullptr, {test::kNow, std::chrono::hours(9600)}), root_key};
+  profile.subject.common_name = "corp etcd";
+  const auto key = pki::PrivateKey::generate(pki::KeyAlgorithm::ecdsa_p256);
+  const std::string issuing = pki::issue(profile, key, &root, {test::kNow, std::chrono::hours(9600)}).to_pem();
+  Inputs inputs = test::bootstrap_inputs();
+  inputs.authorities.emplace(
+      "etcd-ca", pki::ImportedAuthority{"corp.crt", "corp.key", issuing + root.certificate.to_pem(), key.to_pem()});
+  const Rendered rendered = render(cluster(), inputs, "out").value();
+  const auto files = files_of(configs_of(rendered).at("bootstrap.ign"));
+  EXPECT_EQ(files.at("/etc/kubernetes/pki/etcd-ca.crt").at("contents").at("source"), data_url(issuing));
+}
+
 TEST_F(Render, ThePkiByItselfIsMadeAsTheSpecSays) {
   spec +=
       "    key: ECDSAP384\n    renewBeforeDays: 7\n"

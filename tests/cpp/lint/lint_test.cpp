@@ -189,8 +189,9 @@ TEST(Suppressions, OfAFileArePatterns) {
 TEST(Suppressions, OfAFileAreChecked) {
   for (const char* text :
        {"a: 1\n", "- 1\n", "- {rule: none, reason: x}\n", "- {rule: operator-network}\n", "- {reason: x}\n",
-        "- {rule: operator-network, reason: ''}\n", "- {rule: operator-network, reason: 3}\n",
-        "- {rule: operator-network, reason: x, line: 4}\n", "- {rule: operator-network, reason: x}\n---\n- {}\n"}) {
+        "- {rule: operator-network, reason: ''}\n", "- {rule: operator-network, reason: '  '}\n",
+        "- {rule: operator-network, reason: 3}\n", "- {rule: operator-network, reason: x, line: 4}\n",
+        "- {rule: operator-network, reason: x}\n---\n- {}\n"}) {
     const auto read = parse_suppressions("s", text);
     ASSERT_TRUE(read.has_error()) << text;
     EXPECT_EQ(read.error().error_count(), 1u) << text;

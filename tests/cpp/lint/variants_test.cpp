@@ -337,6 +337,11 @@ TEST(Haproxy, AsksInsideTlsInTwoWays) {
   EXPECT_THAT(codes("defaults\n  timeout client 1s\n  timeout tunnel 1d\n" + head.substr(0, 35) + server),
               ElementsAre("haproxy-connect-check"));
   EXPECT_THAT(codes("listen other\n  mode http\n  bind :8080\n  server a 1.2.3.4:80 check\n"), IsEmpty());
+  // An answer that a TCP check expects tells as much.
+  const std::string tcp =
+      head.substr(0, head.find("  option httpchk")) + "  option tcp-check\n  tcp-check connect ssl\n";
+  EXPECT_THAT(codes(tcp + "  tcp-check send GET\\ /readyz\\r\\n\n  tcp-check expect string ok\n" + server), IsEmpty());
+  EXPECT_THAT(codes(tcp + server), ElementsAre("haproxy-connect-check"));
 }
 
 TEST(Kubelets, WithAConfigurationAreLeftAlone) {
@@ -380,6 +385,13 @@ TEST(Environments, AgreeWithTheStatusOfInfrastructure) {
   for (const char* host : {"fd01::1", "[fd01::1]"}) EXPECT_THAT(found(other, host, "6443"), IsEmpty()) << host;
   other.replace(other.find(":6443"), std::string(":6443").size(), "/");
   EXPECT_THAT(found(other, "fd01::1", "443"), IsEmpty());
+}
+
+TEST(Environments, HaveAHostAndNoUrl) {
+  const std::string port = "KUBERNETES_SERVICE_PORT='6443'\n";
+  EXPECT_THAT(test::codes_of(check({{"e", "KUBERNETES_SERVICE_HOST='api-int.a.b'\n" + port}})), IsEmpty());
+  EXPECT_THAT(test::codes_of(check({{"e", "KUBERNETES_SERVICE_HOST='https://api-int.a.b'\n" + port}})),
+              ElementsAre("apiserver-url-env"));
 }
 
 TEST(Kubeconfigs, AreForTheHostOfTheirServer) {

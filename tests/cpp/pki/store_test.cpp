@@ -249,6 +249,54 @@ TEST_F(Store, APathLengthThatForbidsTheAuthoritiesBelowIsAnError) {
   EXPECT_TRUE(ensure_pki(folder.path(), plan, options));
 }
 
+TEST_F(Store, AnAuthorityThatMaySignOtherThingsOnlyIsAnError) {
+  const auto restricted = [&](const std::string& extension) {
+    EXPECT_EQ(
+        test::run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=corp -days 36500 "
+                  "-addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign -addext " +
+                  extension + " -keyout " + (folder / "in.key") + " -out " + (folder / "in.crt"))
+            .status,
+        0);
+    options.now = std::chrono::system_clock::now();  // what openssl wrote begins now
+    return ImportedAuthority{"in.crt", "in.key", test::read_text(folder / "in.crt"),
+                             Secret(test::read_text(folder / "in.key"))};
+  };
+  options.imports.insert_or_assign("kubernetes-ca", restricted("extendedKeyUsage=clientAuth"));
+  Diagnostic found = problem();
+  EXPECT_EQ(found.code, "pki-bad-chain");
+  EXPECT_EQ(found.file, "in.crt");
+  EXPECT_THAT(found.message, HasSubstr("kube-apiserver"));
+  options.imports.insert_or_assign("kubernetes-ca",
+                                   restricted("nameConstraints=critical,permitted\\;DNS:corp.example"));
+  EXPECT_EQ(problem().code, "pki-bad-chain");
+  options.imports.insert_or_assign("kubernetes-ca", restricted("extendedKeyUsage=clientAuth,serverAuth"));
+  EXPECT_TRUE(complete_pki(plan, {}, folder.path(), options));
+  options.imports.clear();
+  options.imports.emplace("front-proxy-ca", restricted("extendedKeyUsage=clientAuth"));  // signs clients alone
+  EXPECT_TRUE(complete_pki(plan, {}, folder.path(), options));
+}
+
+TEST_F(Store, AnImportedAuthorityMayHaveItsRootElsewhere) {
+  const Identity root = [&] {
+    const PrivateKey key = PrivateKey::generate(KeyAlgorithm::ecdsa_p256);
+    CertificateProfile profile;
+    profile.subject.common_name = "corp root";
+    profile.is_authority = true;
+    return Identity{issue(profile, key, nullptr, {kNow, kDay * 400}), key};
+  }();
+  CertificateProfile profile;
+  profile.subject.common_name = "corp issuing";
+  profile.is_authority = true;
+  const PrivateKey key = PrivateKey::generate(KeyAlgorithm::ecdsa_p256);
+  const std::string issuing = issue(profile, key, &root, {kNow, kDay * 400}).to_pem();
+  for (const char* name : {"root-ca", "kubernetes-ca"})
+    for (const std::string& above : {std::string(), root.certificate.to_pem()}) {
+      options.imports.clear();
+      options.imports.emplace(name, ImportedAuthority{"corp.crt", "corp.key", issuing + above, key.to_pem()});
+      EXPECT_TRUE(complete_pki(plan, {}, folder.path(), options)) << name << ' ' << above.size();
+    }
+}
+
 TEST_F(Store, WhatCannotBeWrittenLeavesEverythingAsItWas) {
   test::write_file(folder / "file", "in the way");
   const auto result = ensure_pki(folder / "file", plan, options);

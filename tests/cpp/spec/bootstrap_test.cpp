@@ -145,6 +145,7 @@ TEST(BootstrapCluster, NodesLeaveTheClusterItsNames) {
   for (const char* taken : {"api", "api-int"})
     EXPECT_THAT(errors_with("name: master-1", std::string("name: ") + taken),
                 ElementsAre("duplicate-name /spec/nodes/2/name"));
+  EXPECT_THAT(errors_with("name: master-1", "name: localhost"), ElementsAre("bad-name /spec/nodes/2/name"));
   std::string swapped = with("name: bootstrap, role: Bootstrap", "name: boot, role: Bootstrap");
   EXPECT_THAT(test::errors(swapped), IsEmpty());
   swapped.replace(swapped.find("name: master-1"), std::string("name: master-1").size(), "name: bootstrap");
