@@ -190,6 +190,7 @@ TEST_F(SharedLeasesTest, WhatIsGivenBackIsFreeForOthers) {
   const auto a = peer(), b = peer();
   ASSERT_EQ(claim(*a, {lease_of(1)}), Result::owned);
   EXPECT_EQ(claim(*a, {lease_of(1, 0s, LeaseState::released)}), Result::owned);
+  ASSERT_TRUE(run_until([&] { return !b->taken.empty() && b->taken.back().state == LeaseState::released; }));
   EXPECT_EQ(claim(*b, {lease_of(2)}), Result::owned);
 }
 
