@@ -71,7 +71,7 @@ class Parser {
       else if (is_mark('}'))
         pass_stray_brace();
       else
-        skip_statement();
+        skip_statement(token_.line);
     }
   }
 
@@ -101,8 +101,10 @@ class Parser {
     error(token_.line, "lease-syntax", "a \"}\" closes nothing", {});
     advance();
   }
-  /// To behind the ";" of a statement, or the "}" of its braces. Stops before a "}" that is somebody else's.
-  void skip_statement() {
+  /// To behind the ";" of a statement, or the "}" of its braces. Stops before a "}" that is somebody else's. `outer`:
+  /// the line of a statement that stands in no braces; there nobody else tells that the file ends inside it, as one of
+  /// another kind mostly does.
+  void skip_statement(std::optional<std::uint32_t> outer = std::nullopt) {
     std::size_t depth = 0;
     while (!is_end()) {
       if (is_mark('}') && depth == 0 && is_inside_) return;
@@ -112,7 +114,10 @@ class Parser {
       advance();
       if (is_last) return;
     }
-    if (depth > 0) error(token_.line, "lease-syntax", "the file ends inside braces", {});
+    if (depth > 0)
+      error(token_.line, "lease-syntax", "the file ends inside braces", {});
+    else if (outer)
+      error(*outer, "lease-syntax", "the file ends inside this statement, without \";\"", {});
   }
   /// False, and an error at the statement's line: there is no "{".
   bool open_braces(std::uint32_t line, std::string_view what) {
@@ -143,9 +148,10 @@ class Parser {
   }
 
   void read_byte_order() {
+    const std::uint32_t line = token_.line;
     advance();
     is_little_endian_ = !is_word("big-endian");
-    skip_statement();
+    skip_statement(line);
   }
 
   void read_lease() {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <hcpnet/clock.hpp>
 
 namespace hcpnet::dhcp {
+
+/// In seconds since 1970, the year 2255: what is stored of a lease is no time beyond it. Clocks and timers count
+/// nanoseconds, and can't wait for much more.
+inline constexpr std::int64_t kLastLeaseTime = 9'000'000'000;
 
 /// The time of leases: the calendar at the start of the process, from then on the steady clock. Clients count their
 /// leases on steady clocks too, so a calendar that is put right meanwhile neither ends leases early nor makes them

@@ -6,10 +6,11 @@
 #include <hcpnet/dhcp/client_class.hpp>
 #include <stdexcept>
 
+#include "dhcp/lease_clock.hpp"
+
 namespace hcpnet::dhcp {
 namespace {
 
-constexpr std::int64_t kLastTime = 253'402'300'799;  // the year 9999: beyond it a number is no time
 constexpr std::size_t kMaxHostNameBytes = 255;
 constexpr std::size_t kMaxClientIdBytes = 4096;
 
@@ -33,7 +34,7 @@ void check_companions(const std::string& path) {
 enum Column { address = 0, mac, client_id, host_name, state, started, expires, relay_information };
 
 bool is_time(const sqlite::Statement& row, int column) {
-  return row.is_integer(column) && row.integer(column) >= 0 && row.integer(column) <= kLastTime;
+  return row.is_integer(column) && row.integer(column) >= 0 && row.integer(column) <= kLastLeaseTime;
 }
 
 std::chrono::sys_seconds time_of(const sqlite::Statement& row, int column) {

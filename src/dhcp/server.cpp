@@ -191,6 +191,7 @@ struct Server::Impl : std::enable_shared_from_this<Impl> {
   void commit(Pending pending);
   void store_changes(Pending pending);
   [[nodiscard]] SharedLeases* shared_of(std::size_t subnet) const;
+  [[nodiscard]] bool is_unreadable(Ipv4 address) const;
   [[nodiscard]] Lease by_calendar(Lease lease) const;
   void open_shared();
   void share_own(const Link& link);
@@ -574,6 +575,15 @@ SharedLeases* Server::Impl::shared_of(std::size_t subnet) const {
   return link == links.end() ? nullptr : link->shared.get();
 }
 
+/// By a shared store that has a record of it.
+bool Server::Impl::is_unreadable(Ipv4 address) const {
+  const auto& subnets = responder->config().subnets;
+  const auto found = std::ranges::find_if(subnets, [&](const Subnet& s) { return s.cidr.contains(address); });
+  if (found == subnets.end()) return false;
+  const SharedLeases* shared = shared_of(static_cast<std::size_t>(found - subnets.begin()));
+  return shared != nullptr && shared->is_unreadable(address);
+}
+
 Lease Server::Impl::by_calendar(Lease lease) const {
   const std::chrono::seconds lead = time.calendar_lead();
   lease.started += lead;
@@ -745,6 +755,10 @@ void Server::Impl::import_leases(const LeaseList& list, std::function<void(Resul
 
 void Server::Impl::release(const IpAddress& address, std::function<void(Result<EndedLease, Diagnostics>)> done) {
   if (auto why = reason_to_refuse_changes()) return done(*std::move(why));
+  if (address.is_v4() && is_unreadable(address.v4()))
+    return done(one_problem("lease-not-stored",
+                            "the record of " + address.to_string() +
+                                " in the shared store can't be read, and is not written over: the address rests"));
   Changes changes;
   EndedLease ended;
   if (address.is_v4()) {

@@ -7,6 +7,7 @@
 #include <hcpnet/dhcp/options.hpp>
 #include <nlohmann/json.hpp>
 
+#include "dhcp/lease_clock.hpp"
 #include "dhcp/lease_file_reader.hpp"
 #include "dhcp/lease_import.hpp"
 
@@ -16,7 +17,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::int64_t kVersion = 1;
-constexpr std::int64_t kLastTime = 253'402'300'799;  // the year 9999: beyond it a number is no time
 constexpr std::uint16_t kDefaultPort = 2379;
 constexpr std::size_t kMaxPrefixBytes = 256;
 constexpr std::size_t kMaxHostNameBytes = 255;
@@ -54,8 +54,8 @@ std::optional<std::chrono::sys_seconds> time_of(const Json& object, const char* 
   const auto found = object.find(name);
   if (found == object.end() || !found->is_number_integer()) return std::nullopt;
   const auto seconds = found->get<std::int64_t>();  // of a number that is too large another one, which may be good
-  const bool is_too_large = found->is_number_unsigned() && found->get<std::uint64_t>() > std::uint64_t{kLastTime};
-  if (is_too_large || seconds < 0 || seconds > kLastTime) return std::nullopt;
+  const bool is_too_large = found->is_number_unsigned() && found->get<std::uint64_t>() > std::uint64_t{kLastLeaseTime};
+  if (is_too_large || seconds < 0 || seconds > kLastLeaseTime) return std::nullopt;
   return std::chrono::sys_seconds(std::chrono::seconds(seconds));
 }
 

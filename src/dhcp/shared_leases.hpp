@@ -81,6 +81,11 @@ class SharedLeases {
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
   [[nodiscard]] bool has_room() const noexcept { return waiting_.size() < limits_.max_waiting; }
   [[nodiscard]] bool is_known(Ipv4 address) const { return known_.contains(address); }
+  /// Its record is damaged, or of a later version: nobody writes over it.
+  [[nodiscard]] bool is_unreadable(Ipv4 address) const {
+    const auto found = known_.find(address);
+    return found != known_.end() && !found->second.lease;
+  }
 
   /// Writes all of `leases` or none; times by the calendar. Of one that is not bound somebody else's record is left
   /// alone, and the others are written. `done` may be empty, then no limit counts.

@@ -275,6 +275,9 @@ TEST(IscLeases, EveryErrorIsReportedWithItsLine) {
   EXPECT_EQ(problems_of(LeaseFileFormat::isc, "lease 192.0.2.5 { ends never;\n uid \"\\400\"; }"), "2:lease-syntax");
   EXPECT_EQ(problems_of(LeaseFileFormat::isc, "\n\nserver-duid \"abc\n"), "3:lease-syntax");
   EXPECT_EQ(problems_of(LeaseFileFormat::isc, "failover peer { a; "), "1:lease-syntax");
+  EXPECT_EQ(problems_of(LeaseFileFormat::isc, "\nauthoring-byte-order little-endian\n"), "2:lease-syntax");
+  EXPECT_EQ(problems_of(LeaseFileFormat::isc, "1700000090 02:00:00:00:00:01 192.0.2.5 web *\n"), "1:lease-syntax")
+      << "that of dnsmasq";
 }
 
 // --- ours

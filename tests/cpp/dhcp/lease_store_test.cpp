@@ -246,18 +246,20 @@ TEST_F(LeaseDatabaseTest, LockedByAnotherProgramIsRefused) {
 }
 
 TEST_F(LeaseDatabaseTest, ReportsRowsThatMakeNoSense) {  // DHC-19
-  write({change(50, 1), change(51, 2), change(52, 3), change(53, 4)}, {subnet()});
+  write({change(50, 1), change(51, 2), change(52, 3), change(53, 4), change(54, 5)}, {subnet()});
   run_sql(
       "UPDATE lease SET mac=x'0102' WHERE address & 255 = 51; UPDATE lease SET expires=-5 WHERE address & 255 = 52;"
-      "UPDATE lease SET address='%%garbage%%' WHERE address & 255 = 53");
+      "UPDATE lease SET address='%%garbage%%' WHERE address & 255 = 53;"
+      "UPDATE lease SET expires=253402300799 WHERE address & 255 = 54");
   const StoredLeases stored = load({subnet()});
-  EXPECT_EQ(stored.problems.size(), 3U);
+  EXPECT_EQ(stored.problems.size(), 4U);
   EXPECT_THAT(stored.problems, testing::Contains(HasSubstr("%%garbage%%")));
   std::vector<LeaseState> states;
   for (const Lease& lease : stored.by_subnet[0]) states.push_back(lease.state);
-  EXPECT_THAT(states, testing::ElementsAre(LeaseState::bound, LeaseState::declined, LeaseState::declined))
+  EXPECT_THAT(states,
+              testing::ElementsAre(LeaseState::bound, LeaseState::declined, LeaseState::declined, LeaseState::declined))
       << "an address whose owner is unknown rests";
-  EXPECT_EQ(sqlite::Connection(path_).read_integer("SELECT count(*) FROM lease"), 4) << "nothing is deleted";
+  EXPECT_EQ(sqlite::Connection(path_).read_integer("SELECT count(*) FROM lease"), 5) << "nothing is deleted";
 }
 
 /// A store on a disk that obeys.

@@ -8,18 +8,23 @@
 #include <boost/system/system_error.hpp>
 #include <filesystem>
 #include <future>
+#include <hcpnet/clock.hpp>
 #include <hcpnet/dhcp/server.hpp>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "dhcp/etcd_process.hpp"
+#include "dhcp/etcd_wire.hpp"
 #include "dhcp/gate.hpp"
 #include "dhcp/loopback_client.hpp"
 #include "dhcp/server_fixture.hpp"
 #include "dhcp/temporary_folder.hpp"
 #include "dhcp/volatile_disk.hpp"
+#include "runtime/http_connection.hpp"
+#include "runtime/timer_queue.hpp"
 
 namespace hcpnet::dhcp {
 namespace {
@@ -62,6 +67,20 @@ class DhcpSharedServer : public testing::Test {
   }
   static std::uint64_t dropped(ServerThread& server, const std::string& reason) {
     return server.run([&](Server& s) { return s.stats().dropped[reason]; });
+  }
+  /// Past every server; the key must be new.
+  void put(const std::string& key, const std::string& value) const {
+    boost::asio::io_context io;
+    runtime::TimerQueue timers(io.get_executor(), system_clock());
+    const auto connection = std::make_shared<runtime::HttpConnection>(
+        io.get_executor(), timers, runtime::HttpPeer{false, "127.0.0.1", etcd_.port()});
+    const etcd::Step step{{{key, value, 0}}, {}};
+    unsigned status = 0;
+    connection->post(etcd::kTxn, {}, etcd::txn_body(std::span(&step, 1)),
+                     [&](const runtime::HttpReply& reply) { status = reply.status; });
+    io.run();
+    connection->close();
+    EXPECT_EQ(status, 200U);
   }
 
   test::EtcdProcess etcd_;
@@ -208,6 +227,20 @@ TEST_F(DhcpSharedServer, AReleaseByHandIsTold) {
   b->run([&](Server& s) { s.release(*address, [&](const auto& result) { released.set_value(result.has_value()); }); });
   EXPECT_TRUE(released.get_future().get());
   wait_until(*a, [&](const Server& s) { return knows(s, *address, LeaseState::released); });
+}
+
+TEST_F(DhcpSharedServer, WhatCanNotBeReadIsNotReleasedByHand) {
+  const Ipv4 address(127, 1, 0, 9);
+  put("/test/" + address.to_string(), R"({"version":2})");
+  const auto a = serve(kFirst);
+  std::promise<std::string> told;
+  a->run([&](Server& s) {
+    s.release(address, [&](const auto& result) {
+      told.set_value(result.has_value() ? std::string("released") : std::string(result.error().items().at(0).code));
+    });
+  });
+  EXPECT_EQ(told.get_future().get(), "lease-not-stored");
+  EXPECT_TRUE(a->run([&](Server& s) { return knows(s, address, LeaseState::declined); })) << "it rests, as elsewhere";
 }
 
 TEST_F(DhcpSharedServer, WhatOthersWouldNotKnowIsRefused) {

@@ -214,6 +214,8 @@ TEST_F(SharedLeasesTest, WhatCanNotBeReadIsNotWrittenOver) {
   EXPECT_EQ(a->taken[0].state, LeaseState::declined) << "nobody gets it";
   EXPECT_EQ(claim(*a, {lease_of(1)}), Result::lost);
   EXPECT_GE(a->leases.stats().unreadable, 1U);
+  EXPECT_TRUE(a->leases.is_unreadable(kAddress));
+  EXPECT_FALSE(a->leases.is_unreadable(Ipv4(192, 0, 2, 11)));
 }
 
 TEST_F(SharedLeasesTest, ALookTellsWhatIsNewOnly) {
