@@ -115,13 +115,6 @@ std::uint32_t NameIndex::find(std::uint64_t hash, std::uint32_t scope, bool wild
   return kNone;
 }
 
-void NameIndex::prefetch(std::uint32_t scope, const FoldedName& name, std::size_t labels) const noexcept {
-  if (slots_.empty()) return;
-  const auto fetch = [&](std::uint64_t hash) { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); };
-  fetch(keyed(name.hash(name.label_count()), scope, false));
-  for (std::size_t count = 1; count <= labels; ++count) fetch(keyed(name.hash(count), scope, true));
-}
-
 std::uint32_t NameIndex::find_exact(std::uint32_t scope, const FoldedName& name) const noexcept {
   const std::size_t all = name.label_count();
   return find(keyed(name.hash(all), scope, false), scope, false, name.suffix(all));

@@ -55,9 +55,6 @@ class NameIndex {
   [[nodiscard]] const ClaimSet& claims(std::uint32_t entry) const noexcept { return entries_[entry].claims; }
   void set_claims(std::uint32_t entry, ClaimSet claims) noexcept { entries_[entry].claims = std::move(claims); }
 
-  /// Begins to fetch all that find_exact(), and find_wildcard() of up to `labels` labels, look at first: a name that is
-  /// not there would wait for memory once for each.
-  void prefetch(std::uint32_t scope, const FoldedName& name, std::size_t labels) const noexcept;
   [[nodiscard]] std::uint32_t find_exact(std::uint32_t scope, const FoldedName& name) const noexcept;
   /// The wildcard whose "x" is exactly the last `labels` labels of the name; precondition: not more than it has.
   [[nodiscard]] std::uint32_t find_wildcard(std::uint32_t scope, const FoldedName& name,

@@ -56,10 +56,8 @@ class Search {
       : routes_(routes), rules_(rules), client_(source, clusters) {}
 
   Decision by_name(const FoldedName& name) noexcept {
-    const std::size_t most = longest(name, rules_.max_wildcard_labels);
-    routes_.names.prefetch(rules_.scope, name, most);
     if (try_entry(routes_.names.find_exact(rules_.scope, name), Rule::exact)) return decision_;
-    for (std::size_t labels = most; labels > 0; --labels) {
+    for (std::size_t labels = longest(name, rules_.max_wildcard_labels); labels > 0; --labels) {
       if (try_entry(routes_.names.find_wildcard(rules_.scope, name, labels), Rule::wildcard)) return decision_;
     }
     return nameless(rules_.other_sni, Rule::other_sni);
