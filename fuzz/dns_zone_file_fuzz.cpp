@@ -2,6 +2,7 @@
 // Zone files and hosts files. What is accepted is rendered, and must be read back as the same text.
 #include <cstdint>
 #include <cstdlib>
+#include <hcpnet/dns/rdata.hpp>
 #include <hcpnet/dns/renderer.hpp>
 #include <hcpnet/dns/zone_file.hpp>
 #include <memory>
@@ -35,6 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace hcpnet::dns;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   check_hosts_file(text);
+  static_cast<void>(parse_rdata(Type::txt, text, parse_name("example.com").value()));
   ZoneFileLimits limits;
   limits.max_entry_bytes = 4096;
   const auto parsed = parse_zone_file("input", text, parse_name("example.com").value(), limits);
