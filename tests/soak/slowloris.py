@@ -3,9 +3,11 @@
 """Normal traffic beside slow clients: slowloris.py --build FOLDER.
 
 Slow clients hold a connection each and send one byte of a hello every second, until the proxy throws them out; then
-they come again. Passes when no normal client fails, and the 99th percentile of what normal clients wait, in rounds with
-slow clients and without in turn, is at most 1.2 times as long with them (the median of the rounds' ratios).
-Runs in a network namespace of its own: the proxy on core 0, everybody else on core 1.
+they come again. They begin one after another, over as long as the proxy bears them, so that at any time some are
+thrown out and some come. Passes when no normal client fails, and the 99th percentile of what normal clients wait, in
+rounds with slow clients and without in turn, is at most 1.2 times as long with them (the median of the rounds' ratios).
+Runs in a network namespace of its own: the proxy on core 0, everybody else on core 1. There normal clients have
+real-time priority: what they would wait for the slow clients' own CPU time says nothing of the proxy.
 """
 
 from __future__ import annotations
@@ -26,12 +28,14 @@ from statistics import median
 MAX_RATIO = 1.2
 PORT, BACKEND_PORT = 700, 701  # below what clients get
 HELLO = bytes.fromhex("1603010200010001fc0303") + bytes(506)  # the beginning of a hello that never ends
-# What normal clients do: new connections, and short messages through tunnels that are there.
-TRAFFIC = {"conn": 1, "latency": 8}
+MIN_RATE = 0.8  # of what slow clients are to do, so that nobody is measured beside clients that were starved
+START_SECONDS = 5.0  # the proxy's inspect timeout
+# What normal clients do: new connections, and short messages through tunnels that are there; how many at a time.
+TRAFFIC = (("conn", 1), ("latency", 1), ("latency", 100))
 
 
 def hold(count: int) -> None:
-    """Keeps `count` slow clients; says so once they are all there, and goes on until it is killed."""
+    """Keeps `count` slow clients until SIGTERM; says when all are there, and at the end what they did since."""
     os.nice(19)  # they must not take the core from those who are measured
     selector = selectors.DefaultSelector()
     clients: dict[int, tuple[socket.socket, int]] = {}
@@ -43,18 +47,27 @@ def hold(count: int) -> None:
         clients[position] = (client, 1)
         selector.register(client, selectors.EVENT_READ, position)
 
-    for position in range(count):
-        connect(position)
-    print("ready", flush=True)
+    is_told: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: is_told.append(number))
     begin, turn = time.monotonic(), 0
-    while True:
+    ready_at, sent_since, came_again = 0.0, 0, 0
+    while not is_told:
+        elapsed = time.monotonic() - begin
+        for position in range(len(clients), min(count, int(elapsed / START_SECONDS * count))):
+            connect(position)
+        if len(clients) == count and ready_at == 0:
+            ready_at, sent_since, came_again = time.monotonic(), 0, 0
+            print("ready", flush=True)
         # Each second is cut into as many turns as there are clients, and each turn is one client's.
-        due = int((time.monotonic() - begin) * count)
+        due = int(elapsed * count)
         for position in (number % count for number in range(turn, due)):
+            if position not in clients:
+                continue
             client, sent = clients[position]
             try:
                 client.send(HELLO[sent : sent + 1])
                 clients[position] = (client, sent + 1)
+                sent_since += 1
             except OSError:
                 pass  # thrown out; the selector tells
         turn = due
@@ -62,12 +75,16 @@ def hold(count: int) -> None:
             selector.unregister(key.fileobj)
             key.fileobj.close()  # type: ignore[union-attr]
             connect(key.data)
+            came_again += 1
+    seconds = time.monotonic() - ready_at
+    print(json.dumps({"sent": sent_since / seconds, "came_again": came_again / seconds}), flush=True)
 
 
 def measure(build: Path, mode: str, count: int, seconds: float) -> float:
     """The 99th percentile in microseconds."""
-    words = ["taskset", "-c", "1", f"{build}/bench/proxy_load", mode, str(PORT), str(BACKEND_PORT)]
-    done = subprocess.run([*words, str(seconds), str(count), "517", "20"], capture_output=True, text=True, check=True)
+    where = ["taskset", "-c", "1", "chrt", "--fifo", "1"]
+    load = [f"{build}/bench/proxy_load", mode, str(PORT), str(BACKEND_PORT), str(seconds), str(count), "517", "20"]
+    done = subprocess.run([*where, *load], capture_output=True, text=True, check=True)
     report = json.loads(done.stdout.splitlines()[-1])
     assert report["errors"] == 0, report
     assert report["messages"] > 100, report
@@ -79,11 +96,11 @@ def run(a: argparse.Namespace) -> int:
     server = subprocess.Popen(
         ["taskset", "-c", "0", f"{a.build}/bench/proxy_server", str(PORT), str(BACKEND_PORT), "20", "1"]
     )
-    ratios: dict[str, list[float]] = {mode: [] for mode in TRAFFIC}
+    ratios: dict[tuple[str, int], list[float]] = {traffic: [] for traffic in TRAFFIC}
     try:
         time.sleep(0.5)
         for number in range(a.rounds):
-            without = {mode: measure(a.build, mode, count, a.seconds) for mode, count in TRAFFIC.items()}
+            without = {(mode, count): measure(a.build, mode, count, a.seconds) for mode, count in TRAFFIC}
             slow = subprocess.Popen(
                 ["taskset", "-c", "1", sys.executable, __file__, "--hold", str(a.clients)],
                 stdout=subprocess.PIPE,
@@ -92,14 +109,18 @@ def run(a: argparse.Namespace) -> int:
             try:
                 assert slow.stdout is not None
                 assert slow.stdout.readline() == "ready\n"
-                for mode, count in TRAFFIC.items():
-                    beside = measure(a.build, mode, count, a.seconds)
+                for mode, count in TRAFFIC:
+                    beside, alone = measure(a.build, mode, count, a.seconds), without[mode, count]
                     assert slow.poll() is None, "the slow clients are gone"
-                    ratios[mode].append(beside / without[mode])
+                    ratios[mode, count].append(beside / alone)
                     print(
-                        f"round {number + 1}, {mode}: p99 {without[mode]:.0f} us without, {beside:.0f} us with",
+                        f"round {number + 1}, {mode} {count}: p99 {alone:.0f} us without, {beside:.0f} us with",
                         flush=True,
                     )
+                slow.terminate()
+                rates = json.loads(slow.communicate(timeout=30)[0])
+                assert rates["sent"] > MIN_RATE * a.clients, rates
+                assert rates["came_again"] > MIN_RATE * a.clients / START_SECONDS, rates
             finally:
                 slow.kill()
                 slow.wait()
@@ -107,8 +128,8 @@ def run(a: argparse.Namespace) -> int:
     finally:
         server.send_signal(signal.SIGTERM)
         server.wait(timeout=30)
-    for mode, all_of_it in ratios.items():
-        print(f"{mode}: {median(all_of_it):.2f} times ({min(all_of_it):.2f} to {max(all_of_it):.2f})")
+    for (mode, count), all_of_it in ratios.items():
+        print(f"{mode} {count}: {median(all_of_it):.2f} times ({min(all_of_it):.2f} to {max(all_of_it):.2f})")
     return 0 if all(median(all_of_it) <= MAX_RATIO for all_of_it in ratios.values()) else 1
 
 
@@ -123,6 +144,7 @@ def main() -> int:
     a = parser.parse_args()
     if a.hold:
         hold(a.hold)
+        return 0
     if os.environ.get("HCPNET_SLOWLORIS_NAMESPACE") is None:
         os.environ["HCPNET_SLOWLORIS_NAMESPACE"] = "own"
         os.execvp("unshare", ["unshare", "--net", sys.executable, *sys.argv])
