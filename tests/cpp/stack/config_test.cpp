@@ -700,6 +700,32 @@ const proxy::RouteConfig& routes(const StackConfig& config) {
   return config.proxies.at(0).table->config();
 }
 
+TEST(StackConfig, PublishesTheApiOn443WhereItsPolicySaysSo) {
+  const std::string blue = "blue-kube-apiserver -> kube-apiserver.hcp-blue.svc.cluster.local:6443";
+  const char* stranger = "192.0.2.140";
+  std::vector<spec::SourceText> set = with_proxy_policy("  publishAPIOn443: true\n");
+  const StackConfig config = make(set, test::example_observed());
+  EXPECT_EQ(route(config, "api.blue.hc.example.com", 443, stranger), blue);
+  for (const char* name : {"", "172.20.0.1", "nobody.example.org"}) {
+    EXPECT_EQ(route(config, name, 443, "192.0.2.101"), blue) << name;
+    EXPECT_EQ(route(config, name, 443, stranger), "closed: source_not_allowed") << name;
+  }
+  EXPECT_EQ(route(config, "", 443, "192.0.2.111"),
+            "red-kube-apiserver -> kube-apiserver.hcp-red.svc.cluster.local:6443");
+  EXPECT_EQ(route(config, "oauth.red.hc.example.com", 443, "192.0.2.101"),
+            "red-oauth-openshift -> oauth-openshift.hcp-red.svc.cluster.local:6443");
+
+  // With one cluster every client is its own.
+  std::string& text = set[0].text;
+  const std::size_t red = text.find("kind: InfraClusterAttachment\nmetadata: {name: red");
+  const std::size_t begin = text.rfind("---", red);
+  text.erase(begin, text.find("---", red) - begin);
+  const StackConfig single = make(set, {});
+  for (const std::uint16_t port : {std::uint16_t{443}, std::uint16_t{6443}})
+    for (const char* name : {"", "172.20.0.1", "kubernetes.default.svc", "nobody.example.org"})
+      EXPECT_EQ(route(single, name, port, stranger), blue) << name << " on " << port;
+}
+
 TEST(StackConfig, ABackendHasItsTargetWhereverThatIsServed) {
   const std::vector<proxy::Backend> by_name = routes(make({{"single.yaml", kSingleServers}}, {})).backends;
   EXPECT_EQ(by_name.at(0).target, "ns-x/kube-apiserver:6443");
@@ -743,6 +769,79 @@ TEST(StackConfig, TellsAnEngineWhatItsPolicySays) {
   EXPECT_EQ(settings.buffers.send_bytes, 300'000u);
   EXPECT_EQ(settings.access_log_format.render({}), "-");
   EXPECT_EQ(config.proxies.at(0).worker_threads, 2u);
+}
+
+TEST(StackConfig, TellsEveryBackendWhatItsPolicySays) {
+  const StackConfig plain = example();
+  for (const proxy::Backend& backend : routes(plain).backends) {
+    SCOPED_TRACE(backend.name);
+    EXPECT_EQ(backend.connect_timeout, std::chrono::seconds(30));
+    EXPECT_TRUE(backend.balance == proxy::Balance::round_robin);
+    EXPECT_TRUE(backend.ejection == proxy::Ejection());
+    EXPECT_FALSE(backend.health_check.has_value());
+    EXPECT_EQ(backend.max_connections, 0u);
+  }
+
+  const StackConfig config =
+      make(with_proxy_policy("  connectTimeoutSeconds: 9\n  balance: LeastConnections\n"
+                             "  healthCheck: {intervalSeconds: 8, timeoutSeconds: 3, failures: 4, successes: 5}\n"
+                             "  ejection: {failures: 2, durationSeconds: 7}\n  maxConnectionsPerBackend: 6\n"
+                             "  proxyProtocol: {send: V2, backends: [blue-apps-https]}\n"),
+           test::example_observed());
+  proxy::HealthCheck check;
+  check.interval = std::chrono::seconds(8);
+  check.timeout = std::chrono::seconds(3);
+  check.failures = 4;
+  check.successes = 5;
+  for (const proxy::Backend& backend : routes(config).backends) {
+    SCOPED_TRACE(backend.name);
+    EXPECT_EQ(backend.connect_timeout, std::chrono::seconds(9));
+    EXPECT_TRUE(backend.balance == proxy::Balance::least_connections);
+    EXPECT_TRUE(backend.ejection == (proxy::Ejection{2, std::chrono::seconds(7)}));
+    EXPECT_TRUE(backend.health_check == check);
+    EXPECT_EQ(backend.max_connections, 6u);
+    const auto header =
+        backend.name == "blue-apps-https" ? proxy::ProxyHeaderVersion::v2 : proxy::ProxyHeaderVersion::none;
+    EXPECT_TRUE(backend.proxy_header == header);
+  }
+  const StackConfig random = make(with_proxy_policy("  balance: RandomOfTwo\n"), test::example_observed());
+  EXPECT_TRUE(routes(random).backends.at(0).balance == proxy::Balance::random_of_two);
+}
+
+TEST(StackConfig, TellsEveryListenerWhatItsPolicySays) {
+  const StackConfig config =
+      make(with_proxy_policy("  allowedSources: [192.0.2.0/24]\n  deniedSources: [192.0.2.9/32]\n"
+                             "  maxConnectionsPerListener: 6\n  proxyProtocol: {trustedSources: [192.0.2.8/32]}\n"
+                             "  interface: eth7\n  dialFrom: [192.0.2.4, \"2001:db8::4\"]\n"),
+           test::example_observed());
+  EXPECT_EQ(routes(config).listeners.size(), 3u);
+  for (const proxy::Listener& listener : routes(config).listeners) {
+    proxy::Listener expected{listener.address};
+    expected.kind = listener.address.port == 80 ? proxy::ListenerKind::http : proxy::ListenerKind::tls;
+    expected.allow = {*parse_cidr("192.0.2.0/24")};
+    expected.deny = {*parse_cidr("192.0.2.9/32")};
+    expected.max_connections = 6;
+    expected.trusted_proxies = {*parse_cidr("192.0.2.8/32")};
+    expected.interface = "eth7";
+    expected.dial_from = {Ipv4(192, 0, 2, 4), *parse_ipv6("2001:db8::4")};
+    EXPECT_TRUE(listener == expected) << listener.address.to_string();
+  }
+}
+
+TEST(StackConfig, TheTimeoutOfABackendIsThatOfItsConnects) {
+  std::string text = kSingleServers;
+  text.insert(text.find("targetService: konnectivity-server"), "timeoutSeconds: 7, ");
+  const auto backends_of = [](const std::string& specs) { return routes(make({{"single.yaml", specs}}, {})).backends; };
+  for (const proxy::Backend& backend : backends_of(text)) {
+    SCOPED_TRACE(backend.name);
+    EXPECT_EQ(backend.connect_timeout, std::chrono::seconds(backend.name == "konn" ? 7 : 30));
+    EXPECT_EQ(backend.idle_timeout, std::nullopt) << "a watch may be silent for longer";
+  }
+  text +=
+      "---\napiVersion: hcpnet.io/v1alpha1\nkind: ProxyPolicy\nmetadata: {name: p, namespace: \"n\"}\n"
+      "spec: {targetRef: {kind: ProxyServer, name: p}, connectTimeoutSeconds: 4}\n";
+  for (const proxy::Backend& backend : backends_of(text))
+    EXPECT_EQ(backend.connect_timeout, std::chrono::seconds(4)) << backend.name;
 }
 
 TEST(StackConfig, ABackendMayIdleAsLongAsItsPolicySaysOfIt) {
