@@ -271,3 +271,23 @@ def test_a_forked_child_makes_its_own(vlan: Vlan) -> None:
         assert "fork" in said
         assert answer == (0, ["127.81.1.4"])
         assert ask(bound(stack, "dns", 53), "api.blue.example.com") == (0, ["127.81.1.4"])
+
+
+def test_sockets_of_the_service_manager_are_served(tmp_path: Path) -> None:
+    done = run_script(
+        tmp_path,
+        """
+        import os, socket
+        listener = socket.create_server(("127.81.1.4", 0))
+        port = listener.getsockname()[1]
+        assert listener.detach() == 3, "the first that a service manager hands over"
+        os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+        options = vlan.options()
+        options["port_map"][443] = port
+        with hcpnet.Stack(**options, service_manager_sockets=True) as stack:
+            assert bound(stack, "proxy", 443) == ("127.81.1.4", port)
+            socket.create_connection(("127.81.1.4", port)).close()
+        print("served")
+        """,
+    )
+    assert (done.stdout, done.stderr) == ("served\n", "")

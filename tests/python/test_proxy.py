@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """hcpnet.proxy."""
 
+from ipaddress import ip_address, ip_network
+
 import pytest
 from hcpnet import Endpoint, SpecError, WireError
 from hcpnet.proxy import (
@@ -118,6 +120,29 @@ def test_a_table_decides_by_name_and_by_source() -> None:
     assert routes.find(DNS, None, STRANGER, not_tls=True).rule == "no_match"
 
 
+def test_a_table_shows_what_it_is_made_of() -> None:
+    routes = table()
+    https, public, ssh, dns = routes.listeners
+    assert (https.address, https.kind, https.allow) == (HTTPS, ListenerKind.tls, [])
+    assert https.deny == [ip_network("192.0.2.9/32")]
+    assert (public.only_names, ssh.kind, dns.kind) == (["api.example.com"], ListenerKind.tcp, ListenerKind.udp)
+    api, apps, _ = routes.backends
+    assert (api.name, api.endpoints, api.host, api.is_unserved) == ("api", [Endpoint("10.0.0.1", 6443)], "", False)
+    assert (apps.endpoints, apps.host, apps.port) == ([], "apps.svc", 443)
+    _, wildcard, rest, _, datagrams = routes.routes
+    assert (wildcard.port, wildcard.backend, wildcard.names) == (443, "apps", ["*.apps.example.com"])
+    assert wildcard.source_prefixes == [ip_network("192.0.2.128/25")]
+    assert (rest.no_sni, rest.other_sni, rest.not_tls, rest.source_cluster) == (True, True, False, "ns/blue")
+    assert (datagrams.not_tls, datagrams.protocol) == (True, Protocol.udp)
+    assert routes.clusters == {ip_address(BLUE): "ns/blue"}
+
+
+def test_a_backend_may_be_known_to_be_served_nowhere() -> None:
+    routes = RouteTable([Listener(HTTPS)], [Backend("a", is_unserved=True)], [Route(443, "a", names=["a.example.com"])])
+    [answer] = routes.explain("a.example.com", 443, STRANGER)
+    assert (answer.rule, answer.backend, answer.targets) == ("exact", "a", [])
+
+
 def test_a_table_explains() -> None:
     routes = table()
     first, second = routes.explain("x.apps.example.com", 443, STRANGER)
@@ -162,6 +187,8 @@ def test_the_tables_of_a_set_are_there_without_serving_it() -> None:
     [answer] = tables["hcp/vlan"].explain("api.blue.example.com", 6443, "127.81.1.101")
     assert (answer.rule, answer.targets) == ("exact", ["198.51.100.77:6443"])
     assert answer.source_cluster == "hcp/blue"
+    assert tables["hcp/vlan"].clusters == {ip_address("127.81.1.101"): "hcp/blue"}
+    assert {x.address.port for x in tables["hcp/vlan"].listeners} == {443, 6443}
 
 
 V4 = ProxyHeader.Addresses(Endpoint("192.168.0.1", 56324), Endpoint("192.168.0.11", 443))

@@ -188,8 +188,10 @@ def test_an_embedder_that_cannot_resolve_costs_the_connection_alone(
 def test_reload_serves_the_new_file_and_refuses_a_wrong_one(vlan: Vlan) -> None:
     kinds: list[hcpnet.StackEvent.Kind] = []
     with hcpnet.Stack(**vlan.options(), on_event=lambda event: kinds.append(event.kind)) as stack:
+        assert stack.last_reload() is None
         vlan.write("green")
         stack.reload()
+        applied = stack.last_reload()
         assert all(warning.severity is hcpnet.Severity.warning for warning in stack.warnings())
         assert ask(bound(stack, "dns", 53), "api.green.example.com") == (0, ["127.81.1.4"])
         vlan.file.write_text("spec: [")
@@ -198,6 +200,13 @@ def test_reload_serves_the_new_file_and_refuses_a_wrong_one(vlan: Vlan) -> None:
         assert error.value.diagnostics
         assert ask(bound(stack, "dns", 53), "api.green.example.com") == (0, ["127.81.1.4"])
         stats = stack.stats()
+        refused = stack.last_reload()
+    assert applied is not None
+    assert applied.was_applied
+    assert refused is not None
+    assert not refused.was_applied
+    assert {d.code for d in refused.diagnostics if d.severity is hcpnet.Severity.error} == {"yaml-syntax"}
+    assert applied.time <= refused.time <= datetime.now(UTC)
     assert (stats.reloads, stats.reloads_refused, stats.reload_errors) == (1, 1, {"yaml-syntax": 1})
     assert kinds == [hcpnet.StackEvent.Kind.reloaded, hcpnet.StackEvent.Kind.reload_refused]
 
@@ -213,6 +222,14 @@ def test_a_later_stack_takes_over(vlan: Vlan, tmp_path: pathlib.Path) -> None:
             assert {(x.service, x.bound) for x in new.listeners() if x.service != "dhcp"} == before
             assert ask(bound(new, "dns", 53), "api.blue.example.com") == (0, ["127.81.1.4"])
     assert kinds[0] is hcpnet.StackEvent.Kind.handed_over
+
+
+@pytest.mark.parametrize("only", [["dns"], ["proxy", "dns"]])
+def test_serves_only_its_part(vlan: Vlan, only: list[str]) -> None:
+    with hcpnet.Stack(**vlan.options(), only=only) as stack:
+        assert {listener.service for listener in stack.listeners()} == set(only)
+    with pytest.raises(ValueError, match="'http' is none of dhcp, dns, proxy"):
+        hcpnet.Stack(**vlan.options(), only=[*only, "http"])
 
 
 def test_texts_need_no_file(vlan: Vlan) -> None:

@@ -110,24 +110,38 @@ Args:
     kind (ListenerKind): what is read of a connection.
     only_names (Sequence[str]): names and wildcards; when not empty: no other name, and nothing nameless, is served.
     allow (Sequence[str | IPv4Network | IPv6Network]): clients; empty: all.
-    deny (Sequence[str | IPv4Network | IPv6Network]): clients that are refused although `allow` has them.)doc");
+    deny (Sequence[str | IPv4Network | IPv6Network]): clients that are refused although `allow` has them.)doc")
+      .def_readonly("address", &Listener::address, "Endpoint: as configured.")
+      .def_readonly("kind", &Listener::kind, "ListenerKind: what is read of a connection.")
+      .def_readonly("only_names", &Listener::only_names,
+                    "list[str]: names and wildcards, in a table in lower case; empty: no restriction.")
+      .def_readonly("allow", &Listener::allow, "list[IPv4Network | IPv6Network]: clients; empty: all.")
+      .def_readonly("deny", &Listener::deny, "list[IPv4Network | IPv6Network]: clients that are refused.");
   py::class_<Backend>(m, "Backend", "Where a route leads.")
-      .def(py::init([](std::string name, std::vector<Endpoint> endpoints, std::string host, std::uint16_t port) {
+      .def(py::init([](std::string name, std::vector<Endpoint> endpoints, std::string host, std::uint16_t port,
+                       bool is_unserved) {
              Backend backend;
              backend.name = std::move(name);
              backend.endpoints = std::move(endpoints);
              backend.host = std::move(host);
              backend.port = port;
+             backend.is_unserved = is_unserved;
              return backend;
            }),
            py::arg("name"), py::kw_only(), py::arg("endpoints") = py::tuple(), py::arg("host") = "",
-           py::arg("port") = 0, R"doc(Describe a backend.
+           py::arg("port") = 0, py::arg("is_unserved") = false, R"doc(Describe a backend.
 
 Args:
     name (str): unique in a table.
     endpoints (Sequence[Endpoint]): where it is served.
     host (str): instead of `endpoints`, a name that is resolved.
-    port (int): with `host`.)doc");
+    port (int): with `host`.
+    is_unserved (bool): known to have no endpoint: its connections end at once; without `endpoints` and `host`.)doc")
+      .def_readonly("name", &Backend::name, "str: unique in a table.")
+      .def_readonly("endpoints", &Backend::endpoints, "list[Endpoint]: where it is served, as far as that is known.")
+      .def_readonly("host", &Backend::host, "str: a name that is resolved, where there are no `endpoints`.")
+      .def_readonly("port", &Backend::port, "int: with `host`.")
+      .def_readonly("is_unserved", &Backend::is_unserved, "bool: known to have no endpoint.");
   py::class_<Route>(m, "Route", "One claim on one port.")
       .def(py::init([](std::uint16_t port, std::string backend, std::vector<std::string> names, bool no_sni,
                        bool other_sni, bool not_tls, std::vector<Cidr> source_prefixes, std::string source_cluster,
@@ -157,7 +171,20 @@ Args:
     not_tls (bool): takes connections that do not begin with a TLS handshake.
     source_prefixes (Sequence[str | IPv4Network | IPv6Network]): clients it is for; empty, like source_cluster: everyone.
     source_cluster (str): clients whose address belongs to this cluster.
-    protocol (Protocol): of the listeners.)doc");
+    protocol (Protocol): of the listeners.)doc")
+      .def_readonly("port", &Route::port, "int: of the listeners that it belongs to.")
+      .def_readonly("backend", &Route::backend, "str: name of the backend.")
+      .def_readonly("names", &Route::names, "list[str]: host names and wildcards, in a table in lower case.")
+      .def_readonly("no_sni", &Route::no_sni, "bool: takes connections without a server name.")
+      .def_readonly("other_sni", &Route::other_sni, "bool: takes connections whose name matches no route.")
+      .def_readonly("not_tls", &Route::not_tls, "bool: takes connections that do not begin with a TLS handshake.")
+      .def_property_readonly(
+          "source_prefixes", [](const Route& r) { return r.source.prefixes; },
+          "list[IPv4Network | IPv6Network]: clients it is for.")
+      .def_property_readonly(
+          "source_cluster", [](const Route& r) { return r.source.cluster; },
+          "str: the cluster whose clients it is for; empty: none.")
+      .def_readonly("protocol", &Route::protocol, "Protocol: of the listeners.");
   py::class_<MadeDecision>(m, "Decision", "Where a connection goes.")
       .def_readonly("backend", &MadeDecision::backend, "str | None: None: the connection is closed.")
       .def_readonly("rule", &MadeDecision::rule, "str: from a closed set, such as \"exact\" (docs/proxy.md).")
@@ -180,6 +207,15 @@ Args:
     clusters (Mapping[str | IPv4Address | IPv6Address, str]): which cluster a client address belongs to.
 Raises:
     SpecError: two routes claim the same connections, a name is none, and so on; paths lead into the arguments.)doc")
+      .def_property_readonly(
+          "listeners", [](const Table& t) { return t.routes->config().listeners; },
+          "list[Listener]: addresses that connections come in by.")
+      .def_property_readonly(
+          "backends", [](const Table& t) { return t.routes->config().backends; }, "list[Backend]: where routes lead.")
+      .def_property_readonly(
+          "routes", [](const Table& t) { return t.routes->config().routes; }, "list[Route]: as given.")
+      .def_readonly("clusters", &Table::clusters,
+                    "dict[IPv4Address | IPv6Address, str]: which cluster a client address belongs to.")
       .def("find", &find, py::arg("listener"), py::arg("server_name"), py::arg("source"), py::kw_only(),
            py::arg("clusters") = py::none(), py::arg("not_tls") = false, py::arg("protocol") = Protocol::tcp,
            R"doc(Decide for one connection.

@@ -3,7 +3,10 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
+#include <chrono>
 #include <future>
+#include <hcpnet/inherited_sockets.hpp>
 #include <hcpnet/stack.hpp>
 #include <hcpnet/stack/files.hpp>
 
@@ -15,6 +18,7 @@
 #include "sources.hpp"
 #include "stack_owner.hpp"
 #include "text.hpp"
+#include "utc.hpp"
 
 namespace py = pybind11;
 
@@ -106,6 +110,22 @@ void bind_results(py::module_& m) {
       .def_readonly("reloads", &StackStats::reloads, "int.")
       .def_readonly("reloads_refused", &StackStats::reloads_refused, "int.")
       .def_readonly("reload_errors", &StackStats::reload_errors, "dict[str, int]: of refused reloads, by code.");
+  py::class_<StackReload>(m, "StackReload", "The outcome of a reload.")
+      .def_property_readonly(
+          "time", [](const StackReload& r) { return utc(std::chrono::floor<std::chrono::seconds>(r.time)); },
+          "datetime.datetime: UTC.")
+      .def_readonly("was_applied", &StackReload::was_applied, "bool.")
+      .def_property_readonly(
+          "diagnostics", [](const StackReload& r) { return to_list(r.diagnostics); },
+          "list[Diagnostic]: why it was refused, or its warnings.");
+}
+
+ServedParts parts_of(const std::vector<std::string>& only) {
+  for (const std::string& part : only)
+    if (part != "dhcp" && part != "dns" && part != "proxy")
+      throw py::value_error("'" + part + "' is none of dhcp, dns, proxy");
+  const auto is_served = [&](const char* part) { return only.empty() || std::ranges::count(only, part) > 0; };
+  return {.dhcp = is_served("dhcp"), .dns = is_served("dns"), .proxy = is_served("proxy")};
 }
 
 std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts, const Paths& observed,
@@ -114,7 +134,8 @@ std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts
                                        std::map<std::uint16_t, std::uint16_t> port_map,
                                        const std::filesystem::path& admin_socket, std::optional<Endpoint> admin_tcp,
                                        std::optional<Endpoint> observe, const std::filesystem::path& handover_socket,
-                                       bool takes_over, bool watch, py::object on_event, py::object log,
+                                       bool takes_over, bool service_manager_sockets, bool watch,
+                                       const std::vector<std::string>& only, py::object on_event, py::object log,
                                        py::object access_log, py::object resolve) {
   StackOptions options;
   options.files = strings(files);
@@ -130,6 +151,11 @@ std::unique_ptr<StackOwner> make_stack(const Paths& files, const py::dict& texts
   options.handover_socket = handover_socket.string();
   options.takes_over = takes_over;
   options.watch = watch;
+  options.serve = parts_of(only);
+  if (service_manager_sockets) {
+    options.inherited = std::make_shared<InheritedSockets>();
+    options.inherited->add_from_service_manager();
+  }
   return std::make_unique<StackOwner>(
       std::move(options),
       StackOwner::Functions{std::move(on_event), std::move(log), std::move(access_log), std::move(resolve)});
@@ -163,7 +189,10 @@ Args:
     observe (Endpoint | None): read-only /healthz, /readyz, /metrics.
     handover_socket (str | os.PathLike[str]): path of the unix socket where a later process may take over; empty: none.
     takes_over (bool): take the sockets over from the process that answers on handover_socket, if one does.
+    service_manager_sockets (bool): take what the service manager handed to this process ($LISTEN_FDS), now; listeners
+        of DNS and proxy that find their address among these sockets bind none of their own.
     watch (bool): reload when a file changes.
+    only (Sequence[str]): serve these of "dhcp", "dns" and "proxy", where other processes serve the others; empty: all.
     on_event (Callable[[StackEvent], object] | None): called on the stack's thread; what it raises goes to sys.unraisablehook.
     log (Callable[[LogRecord], object] | None): likewise, for each log record.
     access_log (Callable[[str], object] | None): likewise, for each connection of the proxies that ended; None: a log record instead.
@@ -172,7 +201,8 @@ Args:
         returns is used for the Resolution's time to live, or for 30 seconds; without endpoints it says that the name stands for
         nothing. An exception is a failed look-up: what it returned before is used on, for a day at most.
 Raises:
-    ValueError: an address is none, or a text has no form in UTF-8.)doc";
+    ValueError: an address is none, a text has no form in UTF-8, or `only` names no part.
+    RuntimeError: a descriptor of the service manager is no listening or datagram socket of IPv4 or IPv6.)doc";
 
 void bind_stack_class(py::module_& m) {
   py::class_<StackOwner>(m, "Stack", kStackDoc)
@@ -180,8 +210,9 @@ void bind_stack_class(py::module_& m) {
            py::arg("observed") = py::tuple(), py::arg("endpoints") = py::tuple(), py::arg("state_dir") = "",
            py::arg("pod_addresses") = py::tuple(), py::arg("port_map") = py::dict(), py::arg("admin_socket") = "",
            py::arg("admin_tcp") = py::none(), py::arg("observe") = py::none(), py::arg("handover_socket") = "",
-           py::arg("takes_over") = false, py::arg("watch") = false, py::arg("on_event") = py::none(),
-           py::arg("log") = py::none(), py::arg("access_log") = py::none(), py::arg("resolve") = py::none(), kInitDoc)
+           py::arg("takes_over") = false, py::arg("service_manager_sockets") = false, py::arg("watch") = false,
+           py::arg("only") = py::tuple(), py::arg("on_event") = py::none(), py::arg("log") = py::none(),
+           py::arg("access_log") = py::none(), py::arg("resolve") = py::none(), kInitDoc)
       .def("__enter__",
            [](py::object self) {
              self.cast<StackOwner&>().start();
@@ -358,6 +389,9 @@ Returns:
     dict[str, dns.Explanation]: by DNS server, "namespace/name".
 Raises:
     ValueError: no name, or no type that records have.)doc")
+      .def(
+          "last_reload", [](StackOwner& s) { return s.answer([](Stack& stack) { return stack.last_reload(); }); },
+          "StackReload | None: the latest one, also where a changed file brought it; None: none since start.")
       .def(
           "warnings",
           [](StackOwner& s) {

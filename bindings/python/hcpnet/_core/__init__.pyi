@@ -2,6 +2,7 @@
 import enum
 import os
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from types import TracebackType
 from typing import Self, TypeAlias
@@ -155,6 +156,14 @@ class StackStats:
     @property
     def reload_errors(self) -> dict[str, int]: ...
 
+class StackReload:
+    @property
+    def time(self) -> datetime: ...
+    @property
+    def was_applied(self) -> bool: ...
+    @property
+    def diagnostics(self) -> list[Diagnostic]: ...
+
 class Stack:
     def __init__(
         self,
@@ -171,7 +180,9 @@ class Stack:
         observe: Endpoint | None = None,
         handover_socket: _Path = "",
         takes_over: bool = False,
+        service_manager_sockets: bool = False,
         watch: bool = False,
+        only: Sequence[str] = (),
         on_event: Callable[[StackEvent], object] | None = None,
         log: Callable[[LogRecord], object] | None = None,
         access_log: Callable[[str], object] | None = None,
@@ -211,5 +222,6 @@ class Stack:
     def stats(self) -> StackStats: ...
     def route(self, server_name: str, port: int, source: _Address) -> list[RouteExplanation]: ...
     def explain(self, name: str, client: _Address, type: str = "A") -> dict[str, dns.Explanation]: ...
+    def last_reload(self) -> StackReload | None: ...
     def warnings(self) -> list[Diagnostic]: ...
     def metrics(self) -> str: ...
