@@ -17,6 +17,31 @@ ALLOCATED = {
     "Service": {"clusterIP", "clusterIPs", "ipFamilies"},
     "PersistentVolumeClaim": {"storageClassName"},
 }
+# How a HostedCluster publishes what it serves, where nothing else is asked for.
+SERVICES_BY_DEFAULT: list[Object] = [
+    {"service": name, "servicePublishingStrategy": {"type": kind}}
+    for name, kind in (
+        ("APIServer", "LoadBalancer"),
+        ("OAuthServer", "Route"),
+        ("Konnectivity", "Route"),
+        ("Ignition", "Route"),
+    )
+]
+
+
+def full_hosted_cluster(namespace: str) -> Object:
+    """As an API server takes it."""
+    return {
+        "apiVersion": "hypershift.openshift.io/v1beta1",
+        "kind": "HostedCluster",
+        "metadata": {"name": "blue", "namespace": namespace},
+        "spec": {
+            "platform": {"type": "KubeVirt", "kubevirt": {}},
+            "pullSecret": {"name": "pull-secret"},
+            "release": {"image": "quay.io/openshift-release-dev/ocp-release:4.20.1-x86_64"},
+            "services": SERVICES_BY_DEFAULT,
+        },
+    }
 
 
 def key_of(found: Object) -> tuple[str, str, str]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +45,13 @@ def hcpnet(tmp_path: Path) -> Iterator[Hcpnet]:
 @pytest.fixture
 def ansible(tmp_path: Path) -> Ansible:
     return Ansible(tmp_path)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Path:
+    """The spec of examples/bootstrap, in a folder of its own."""
+    shutil.copytree(ROOT / "examples/bootstrap", tmp_path / "in")
+    return tmp_path / "in/cluster.yaml"
 
 
 @pytest.fixture(scope="session")

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).parents[2]
 NETWORK = """\
 apiVersion: hostedcluster.densityops.com/v1alpha1
 kind: Infra
@@ -33,6 +36,12 @@ def wait_until(condition: Callable[[], object], what: str | Callable[[], str] = 
         time.sleep(0.02)  # between two questions
 
 
+def examples_of(page: str, language: str) -> list[tuple[str, str]]:
+    """The commands on a page of docs/, each with what it prints."""
+    text = (ROOT / "docs" / page).read_text()
+    return re.findall(rf"<!-- command -->\n```sh\nhcpnet (.*?)\n```\n```{language}\n(.*?)```", text, re.S)
+
+
 class Hcpnet:
     """The command, and the processes it started."""
 
@@ -46,6 +55,12 @@ class Hcpnet:
 
     def __call__(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run([self.command, *arguments], input=stdin, capture_output=True, text=True, timeout=60)
+
+    def example(self, line: str) -> str:
+        """What a command of the docs prints, as if it were run in the source tree."""
+        done = self(*(str(ROOT / word) if word.startswith("examples/") else word for word in shlex.split(line)))
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def up(self, *arguments: str, env: dict[str, str] | None = None) -> subprocess.Popen[str]:
         """Starts serving self.network and waits until it answers."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_playbook import Ansible
-from api_objects import Object
+from api_objects import Object, full_hosted_cluster
 from api_server import ROOT, ApiServer
 
 CASES = ROOT / "tests/cpp/data/manifest/cases"
@@ -306,29 +306,9 @@ def test_isolated_vlan_refuses_another_set(on_server: Ansible, tmp_path: Path) -
 @pytest.fixture
 def hosted_cluster(api: ApiServer) -> Callable[[], Object]:
     """A HostedCluster that somebody else has made, and how it looks now."""
-    services = [
-        {"service": name, "servicePublishingStrategy": {"type": kind}}
-        for name, kind in (
-            ("APIServer", "LoadBalancer"),
-            ("OAuthServer", "Route"),
-            ("Konnectivity", "Route"),
-            ("Ignition", "Route"),
-        )
-    ]
-    cluster = {
-        "apiVersion": "hypershift.openshift.io/v1beta1",
-        "kind": "HostedCluster",
-        "metadata": {"name": "blue", "namespace": "clusters-playbook"},
-        "spec": {
-            "platform": {"type": "KubeVirt", "kubevirt": {}},
-            "pullSecret": {"name": "pull-secret"},
-            "release": {"image": "quay.io/openshift-release-dev/ocp-release:4.20.1-x86_64"},
-            "services": services,
-        },
-    }
     api.kubectl("create", "namespace", "clusters-playbook")
     words = ["apply", "--server-side", "--field-manager", "somebody-else", "-f", "-"]
-    done = api.kubectl(*words, stdin=json.dumps(cluster))
+    done = api.kubectl(*words, stdin=json.dumps(full_hosted_cluster("clusters-playbook")))
     assert done.returncode == 0, done.stderr
 
     def look() -> Object:

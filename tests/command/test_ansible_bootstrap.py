@@ -12,21 +12,14 @@ import stat
 from pathlib import Path
 from typing import Any
 
-import pytest
 from ansible_playbook import Ansible
 from api_objects import Object
-from api_server import ROOT
+from folders import change, contents
 
 # By name: mypy looks at this folder without the package.
 IN_PYTHON: Any = importlib.import_module("hcpnet.bootstrap")
 NETWORK = "apiVersion: operator.openshift.io/v1\nkind: Network\nmetadata: {name: cluster}\n"
 ENDPOINTS = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: etcd-endpoints, namespace: openshift-etcd}\n"
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Path:
-    shutil.copytree(ROOT / "examples/bootstrap", tmp_path / "in")
-    return tmp_path / "in/cluster.yaml"
 
 
 def bootstrap(cluster: Path, out: Path, **arguments: object) -> Object:
@@ -39,16 +32,6 @@ def pki(folder: Path, **arguments: object) -> Object:
 
 def lint(*paths: Path, **arguments: object) -> Object:
     return {"hcpnet.hcpnet.lint": {"paths": [str(p) for p in paths], **arguments}}
-
-
-def change(file: Path, old: str, new: str) -> None:
-    text = file.read_text()
-    assert text.count(old) == 1
-    file.write_text(text.replace(old, new))
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 def mode_of(path: Path) -> int:

@@ -14,25 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 from api_server import tool
+from folders import change, contents
 from hcpnet_command import Hcpnet
-
-EXAMPLE = Path(__file__).parents[2] / "examples/bootstrap"
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Path:
-    shutil.copytree(EXAMPLE, tmp_path / "in")
-    return tmp_path / "in/cluster.yaml"
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-
-
-def change(cluster: Path, old: str, new: str) -> None:
-    text = cluster.read_text()
-    assert text.count(old) == 1
-    cluster.write_text(text.replace(old, new))
 
 
 def test_renders_once_and_keeps_it(hcpnet: Hcpnet, cluster: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 from api_objects import Object
+from api_server import free_port
 from hcpnet_command import Hcpnet
 from test_faults import envoy_of
 
@@ -74,13 +75,6 @@ class Backends:
         for listener in self.sockets.values():
             listener.shutdown(socket.SHUT_RDWR)
             listener.close()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Envoy:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from api_objects import Object
+from api_objects import SERVICES_BY_DEFAULT, Object
 from api_server import ROOT
 from hcpnet_command import Hcpnet
 from test_render import FORMS, OBSERVED, VLAN, by_name, render
@@ -162,18 +162,9 @@ def test_fault_09_that_nothing_is_served_is_told(hcpnet: Hcpnet, tmp_path: Path)
 def test_fault_10_names_are_those_that_hypershift_publishes(hcpnet: Hcpnet, tmp_path: Path, on_443: bool) -> None:
     vlan = tmp_path / "vlan.yaml"
     vlan.write_text(VLAN.read_text() + ("  publishAPIOn443: true\n" if on_443 else ""))
-    by_default = [
-        {"service": name, "servicePublishingStrategy": {"type": kind}}
-        for name, kind in (
-            ("APIServer", "LoadBalancer"),
-            ("OAuthServer", "Route"),
-            ("Konnectivity", "Route"),
-            ("Ignition", "Route"),
-        )
-    ]
     # Hosts of Routes are another router's: a VLAN that serves other names serves nobody, and that is told.
     words = ["names", str(vlan), "-", "--apps-domain", "apps.mgmt.example.com"]
-    done = hcpnet(*words, stdin=json.dumps(hosted_cluster(by_default)))
+    done = hcpnet(*words, stdin=json.dumps(hosted_cluster(SERVICES_BY_DEFAULT)))
     assert done.returncode == 1
     for host in ("oauth-hcp-blue", "konnectivity-server-hcp-blue", "ignition-server-hcp-blue"):
         assert f"{host}.apps.mgmt.example.com" in done.stderr

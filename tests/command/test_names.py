@@ -4,25 +4,19 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from api_server import SHARED_CRDS
-from hcpnet_command import Hcpnet
+from hcpnet_command import ROOT, Hcpnet, examples_of
 
-ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests/cpp/data/manifest"
 VLAN = DATA / "two-clusters.yaml"
 HOSTED = ROOT / "examples/names/hosted-cluster.yaml"
 DRAFT = ROOT / "examples/names/draft.yaml"
 APPS = ["--apps-domain", "apps.mgmt.example.com"]
-EXAMPLES = re.findall(
-    r"<!-- command -->\n```sh\nhcpnet (.*?)\n```\n```text\n(.*?)```", (ROOT / "docs/names.md").read_text(), re.S
-)
+EXAMPLES = examples_of("names.md", "text")
 
 
 def test_docs_have_examples() -> None:
@@ -31,10 +25,7 @@ def test_docs_have_examples() -> None:
 
 @pytest.mark.parametrize(("line", "expected"), EXAMPLES)
 def test_examples_of_the_docs(hcpnet: Hcpnet, line: str, expected: str) -> None:
-    words = [str(ROOT / word) if word.startswith("examples/") else word for word in shlex.split(line)]
-    done = hcpnet(*words)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == expected
+    assert hcpnet.example(line) == expected
 
 
 def test_json_says_what_text_says(hcpnet: Hcpnet) -> None:

@@ -4,23 +4,17 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
-from pathlib import Path
 
 import pytest
-from hcpnet_command import Hcpnet
+from hcpnet_command import ROOT, Hcpnet, examples_of
 
-ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "examples/patch/vm-template.yaml"
 L2BRIDGE = ROOT / "examples/patch/l2bridge.json"
 LABELLED = """\
 metadata: {labels: {hypershift.openshift.io/nodepool-name: blue}}
 spec: {template: {spec: {nodeSelector: {}}}}
 """
-EXAMPLES = re.findall(
-    r"<!-- command -->\n```sh\nhcpnet (.*?)\n```\n```yaml\n(.*?)```", (ROOT / "docs/patch.md").read_text(), re.S
-)
+EXAMPLES = examples_of("patch.md", "yaml")
 
 
 def test_docs_have_examples() -> None:
@@ -29,10 +23,7 @@ def test_docs_have_examples() -> None:
 
 @pytest.mark.parametrize(("line", "expected"), EXAMPLES)
 def test_examples_of_the_docs(hcpnet: Hcpnet, line: str, expected: str) -> None:
-    words = [str(ROOT / word) if word.startswith("examples/") else word for word in shlex.split(line)]
-    done = hcpnet(*words)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == expected
+    assert hcpnet.example(line) == expected
 
 
 def test_what_hypershift_keeps_is_noted(hcpnet: Hcpnet) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from api_objects import ALLOCATED, Object, additions, applied, key_of
+from api_objects import ALLOCATED, Object, additions, applied, full_hosted_cluster, key_of
 from api_server import ROOT, ApiServer
 from hcpnet_command import Hcpnet, wait_until
 from test_render import VLAN
@@ -300,29 +300,6 @@ def test_wrong_use(hcpnet: Hcpnet, words: list[str]) -> None:
 # --- on an API server
 
 
-def full_hosted_cluster() -> Object:
-    services = [
-        {"service": name, "servicePublishingStrategy": {"type": kind}}
-        for name, kind in (
-            ("APIServer", "LoadBalancer"),
-            ("OAuthServer", "Route"),
-            ("Konnectivity", "Route"),
-            ("Ignition", "Route"),
-        )
-    ]
-    return {
-        "apiVersion": "hypershift.openshift.io/v1beta1",
-        "kind": "HostedCluster",
-        "metadata": {"name": "blue", "namespace": "clusters"},
-        "spec": {
-            "platform": {"type": "KubeVirt", "kubevirt": {}},
-            "pullSecret": {"name": "pull-secret"},
-            "release": {"image": "quay.io/openshift-release-dev/ocp-release:4.20.1-x86_64"},
-            "services": services,
-        },
-    }
-
-
 def what_is_there_before() -> list[Object]:
     """What the rendered objects are parts of: somebody else has made it."""
     pool = {
@@ -356,7 +333,7 @@ def what_is_there_before() -> list[Object]:
         }
         for name, namespace in (("w0", "vms"), ("w1", "vms"), ("w0", "lab"))
     ]
-    return [full_hosted_cluster(), pool, operator, *machines]
+    return [full_hosted_cluster("clusters"), pool, operator, *machines]
 
 
 def apply_as_somebody_else(api: ApiServer, objects: list[Object]) -> None:

@@ -69,6 +69,16 @@ class Successor:
         self.die()
 
 
+def assert_old_one_goes_on(bed: Bed, load: Load) -> None:
+    """It serves as before, until the next one takes over; the load ends."""
+    assert bed.hcpnet.ask("leases", "list") == {"leases": []}
+    load.go_on()
+    bed.start("--takeover")
+    load.go_on()
+    load.stop()
+    assert load.failures == []
+
+
 @pytest.mark.parametrize(("before", "after"), [(1, 1), (3, 3), (3, 2), (1, 3)], ids=str)
 def test_no_connection_is_lost(bed: Bed, start_load: StartLoad, before: int, after: int) -> None:
     bed.set_workers(before)
@@ -139,12 +149,7 @@ def test_the_old_one_goes_on_when_the_new_one_fails(bed: Bed, start_load: StartL
         assert bed.start("--takeover", "--observe", page, wait=False).wait(timeout=30) == 1
     bed.wait_for_log(0, "serving goes on")
     assert bed.listener() == address
-    assert bed.hcpnet.ask("leases", "list") == {"leases": []}
-    load.go_on()
-    bed.start("--takeover")
-    load.go_on()
-    load.stop()
-    assert load.failures == []
+    assert_old_one_goes_on(bed, load)
 
 
 @pytest.mark.parametrize("last_word", ["take 1", "release"])
@@ -165,12 +170,7 @@ def test_a_new_process_that_is_killed_leaves_everything_to_the_old_one(
         assert other.ask("take 1") == "refused another process is taking over"
     successor.die()
     bed.wait_for_log(0, "serving goes on")
-    assert bed.hcpnet.ask("leases", "list") == {"leases": []}
-    load.go_on()
-    bed.start("--takeover")
-    load.go_on()
-    load.stop()
-    assert load.failures == []
+    assert_old_one_goes_on(bed, load)
 
 
 def test_reloads_wait_for_the_end_of_a_handover(bed: Bed) -> None:

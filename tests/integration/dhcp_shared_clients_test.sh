@@ -3,50 +3,11 @@
 # Two `hcpnet up` on one link, with one pool in a real etcd, and stock clients, in network namespaces that this run makes
 # and removes. The servers reach etcd by a network of its own.
 #   dhcp_shared_clients_test.sh HCPNET_COMMAND
-# Exit status: 0 good, 1 failed, 77 skipped: not root.
 set -u
-
+# shellcheck source=tests/integration/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 command_program=$1
-run="hcpnet-shared-$$"
-state=$(mktemp -d)
-failures=0
 declare -A server_pids=()
-etcd_pid=
-
-skip() {
-  echo "SKIPPED: $1"
-  exit 77
-}
-
-expect() { # WHAT EXPECTED FOUND
-  if [ "$2" = "$3" ]; then
-    echo "ok: $1"
-  else
-    echo "FAILED: $1: expected '$2', found '$3'"
-    failures=$((failures + 1))
-  fi
-}
-
-clean_up() {
-  for pid in "${server_pids[@]}" $etcd_pid; do
-    kill -KILL "$pid" 2>/dev/null
-    wait "$pid" 2>/dev/null
-  done
-  for namespace in $(ip netns list | awk -v run="$run" 'index($1, run) == 1 { print $1 }'); do
-    # shellcheck disable=SC2046 # one id per word
-    kill -KILL $(ip netns pids "$namespace") 2>/dev/null
-    ip netns delete "$namespace"
-    rm -rf "/etc/netns/${namespace:?}"
-  done
-  rm -rf "$state"
-}
-
-make_namespace() { # NAME
-  mkdir -p "/etc/netns/$run-$1"
-  : >"/etc/netns/$run-$1/resolv.conf"   # clients write here, not into the machine's own
-  ip netns add "$run-$1"
-  ip -n "$run-$1" link set lo up
-}
 
 connect() { # NAME INTERFACE BRIDGE [MAC]
   ip -n "$run-$1" link add "$2" type veth peer name "$3-$1" netns "$run-wire"
@@ -55,29 +16,16 @@ connect() { # NAME INTERFACE BRIDGE [MAC]
   ip -n "$run-$1" link set "$2" up
 }
 
-run_udhcpc() { # NAME TRIES: the address that it was given
-  rm -f "$state/result"
-  ip netns exec "$run-$1" udhcpc -i eth0 -f -n -q -t "$2" -T 1 -s "$state/udhcpc.sh" >"$state/client.log" 2>&1
-  cat "$state/result" 2>/dev/null
-}
-
 wait_for() { # WHAT COMMAND...
-  local what=$1
-  shift
-  for _ in $(seq 400); do
-    "$@" >/dev/null 2>&1 && return
-    read -rt 0.05 <> <(:)
-  done
-  echo "FAILED: $what does not come about"
-  failures=$((failures + 1))
+  wait_until 20 "${@:2}" || fail "$1 does not come about"
 }
 
-metric() { # SERVER NAME
-  curl -s --unix-socket "$state/$1/admin.sock" http://localhost/metrics | awk -v name="$2" 'index($1, name) == 1 { print $2 }'
+reachable() { # SERVER
+  curl -s --unix-socket "$state/$1/admin.sock" http://localhost/metrics | awk '$1 ~ /^hcpnet_dhcp_shared_store_reachable/ { print $2 }'
 }
 
-reaches_etcd() { [ "$(metric "$1" hcpnet_dhcp_shared_store_reachable)" = 1 ]; }
-misses_etcd() { [ "$(metric "$1" hcpnet_dhcp_shared_store_reachable)" = 0 ]; }
+reaches_etcd() { [ "$(reachable "$1")" = 1 ]; }
+misses_etcd() { [ "$(reachable "$1")" = 0 ]; }
 
 has_lease() { # SERVER ADDRESS
   "$command_program" leases list --state-dir "$state/$1" | awk '$3 == "bound" { print $1 }' | grep -qx "$2"
@@ -85,13 +33,7 @@ has_lease() { # SERVER ADDRESS
 
 write_spec() { # SERVER ADDRESS
   cat >"$state/$1.yaml" <<SPEC
-apiVersion: hostedcluster.densityops.com/v1alpha1
-kind: Infra
-metadata: {name: yard, namespace: hcp}
-spec:
-  networkConfig: {cidr: 192.168.100.0/24, gateway: 192.168.100.1, networkAttachmentDefinition: vlan7}
-  infraComponents:
-    dhcp: {serverIP: $2, rangeStart: 192.168.100.50, rangeEnd: 192.168.100.59}
+$(infra 192.168.100.0/24 "$2" 192.168.100.50 192.168.100.59)
 ---
 apiVersion: hcpnet.io/v1alpha1
 kind: DHCPPolicy
@@ -114,31 +56,18 @@ kill_server() { # SERVER
   wait "${server_pids[$1]}" 2>/dev/null
 }
 
-[ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
-for program in ip udhcpc curl; do
-  command -v "$program" >/dev/null || { echo "FAILED: needs $program"; exit 1; }
-done
+require udhcpc curl
 # shellcheck source=scripts/tools.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/tools.sh"
 etcd=$(tool_path etcd)
 [ -x "$etcd" ] || { echo "FAILED: etcd is not installed: run scripts/tools.sh etcd"; exit 1; }
-trap clean_up EXIT
-trap 'exit 1' INT TERM
-{
-  printf '#!/bin/sh\nRESULT=%s\n' "$state/result"   # a client does not pass its environment on
-  cat <<'SCRIPT'
-[ "$1" = bound ] || [ "$1" = renew ] || exit 0
+write_udhcpc_script <<'SCRIPT'
 echo "$ip" >"$RESULT"
 SCRIPT
-} >"$state/udhcpc.sh"
-chmod +x "$state/udhcpc.sh"
 
 make_namespace wire
-for bridge in net1 mgmt; do
-  ip -n "$run-wire" link add "$bridge" type bridge
-  ip -n "$run-wire" link set "$bridge" up
-done
-ip -n "$run-wire" address add 10.77.0.1/24 dev mgmt
+make_bridge wire net1
+make_bridge wire mgmt 10.77.0.1/24
 for server in a b; do
   make_namespace "$server"
   connect "$server" eth0 net1
@@ -158,33 +87,32 @@ ip netns exec "$run-wire" "$etcd" --data-dir "$state/etcd" --unsafe-no-fsync --l
   --listen-client-urls http://10.77.0.1:2379 --advertise-client-urls http://10.77.0.1:2379 \
   --listen-peer-urls http://10.77.0.1:2380 --initial-advertise-peer-urls http://10.77.0.1:2380 \
   --initial-cluster default=http://10.77.0.1:2380 >"$state/etcd.err" 2>&1 &
-etcd_pid=$!
 
 start_server a
 start_server b
-expect "a client with two servers" 192.168.100.50 "$(run_udhcpc c1 5)"
-expect "another one" 192.168.100.51 "$(run_udhcpc c2 5)"
+expect "a client with two servers" 192.168.100.50 "$(run_udhcpc c1 -T 1)"
+expect "another one" 192.168.100.51 "$(run_udhcpc c2 -T 1)"
 for server in a b; do
   wait_for "that $server knows the first lease" has_lease "$server" 192.168.100.50
   wait_for "that $server knows the second one" has_lease "$server" 192.168.100.51
 done
 
 kill_server a
-expect "one server is killed: the other one knows its clients" 192.168.100.50 "$(run_udhcpc c1 5)"
-expect "and takes new ones" 192.168.100.52 "$(run_udhcpc c3 5)"
+expect "one server is killed: the other one knows its clients" 192.168.100.50 "$(run_udhcpc c1 -T 1)"
+expect "and takes new ones" 192.168.100.52 "$(run_udhcpc c3 -T 1)"
 rm -rf "$state/a"
 start_server a
 expect "back without its database it knows what was given meanwhile" yes "$(has_lease a 192.168.100.52 && echo yes)"
 
 ip -n "$run-b" link set eth1 down
 wait_for "that b misses etcd" misses_etcd b
-expect "a server without etcd leaves clients to the other one" 192.168.100.53 "$(run_udhcpc c4 5)"
+expect "a server without etcd leaves clients to the other one" 192.168.100.53 "$(run_udhcpc c4 -T 1)"
 kill_server a
-expect "with none that reaches etcd nobody gets an address" "" "$(run_udhcpc c2 3)"
+expect "with none that reaches etcd nobody gets an address" "" "$(run_udhcpc c2 -t 3 -T 1)"
 expect "and status says why" 1 "$("$command_program" status --state-dir "$state/b" 2>&1 | grep -c 'shared store')"
 ip -n "$run-b" link set eth1 up
 wait_for "that b reaches etcd again" reaches_etcd b
-expect "then each client has what it had" 192.168.100.51 "$(run_udhcpc c2 5)"
-expect "from a server that had not seen it given" 192.168.100.53 "$(run_udhcpc c4 5)"
+expect "then each client has what it had" 192.168.100.51 "$(run_udhcpc c2 -T 1)"
+expect "from a server that had not seen it given" 192.168.100.53 "$(run_udhcpc c4 -T 1)"
 
 [ "$failures" = 0 ] || { cat "$state/a.err" "$state/b.err" "$state/etcd.err" "$state/client.log"; exit 1; }
