@@ -19,7 +19,7 @@ namespace hcpnet::proxy {
 ///   any --idle_timeout, close()--> closed
 ///
 /// Each direction waits for readability, borrows a buffer, and writes what it read; it reads no further before all of
-/// that is written, so a slow receiver stops its sender and costs one buffer at most. Where several streams are busy at
+/// that is written, so a slow receiver stops its sender and costs one buffer at most. Where many streams are busy at
 /// the same time, one that fills its buffer is spliced through a pipe of the kernel instead, which is cheaper then:
 /// it saves the processor both copies. Relaying has no deadline unless the backend has an
 /// idle_timeout: watches are silent for hours. TCP keepalive finds peers that vanished. Half-closed has none either,

@@ -28,7 +28,7 @@ struct SocketBuffers {
   friend bool operator==(const SocketBuffers&, const SocketBuffers&) = default;
 };
 inline constexpr std::size_t kLeastSocketBufferBytes = 256 * 1024;
-inline constexpr std::size_t kDefaultSocketBufferBytes = 2 * 1024 * 1024;
+inline constexpr std::size_t kDefaultSocketBufferBytes = 2560 * 1024;
 
 inline constexpr std::size_t kLargestSocketBufferBytes = 1024 * 1024 * 1024;
 

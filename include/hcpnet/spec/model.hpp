@@ -390,7 +390,7 @@ struct ProxyPolicy {
   std::chrono::seconds keepalive_idle{60};              ///< tcpKeepalive.idleSeconds
   std::chrono::seconds keepalive_interval{15};          ///< tcpKeepalive.intervalSeconds
   std::uint32_t keepalive_probes = 4;                   ///< tcpKeepalive.probes
-  /// socketBuffers.receiveBytes, .sendBytes: kernel memory of each socket; 0: as the kernel sees fit; absent: 2 MiB
+  /// socketBuffers.receiveBytes, .sendBytes: kernel memory of each socket; 0: as the kernel sees fit; absent: 2.5 MiB
   /// where the kernel allows that.
   std::optional<std::int64_t> receive_buffer_bytes, send_buffer_bytes;
   std::uint32_t max_connections = 10000;
