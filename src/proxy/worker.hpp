@@ -86,6 +86,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
  private:
   void finish_drain();
   void doom_removed_routes();
+  void arm_doom_timer();
   void close_doomed();
 
   std::shared_ptr<const RouteTable> table_;

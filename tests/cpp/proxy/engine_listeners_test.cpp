@@ -606,6 +606,20 @@ TEST_F(ReloadTest, AnAccessLogThatFailsKeepsNoTunnelOfARemovedRoute) {
   EXPECT_TRUE(two.first.end());
 }
 
+TEST_F(ReloadTest, ARouteWithoutTimeEndsAfterTheReload) {  // which has more to do
+  auto with = options();
+  with.removed_route_timeout = 0ms;
+  with.access_log = [](const std::string&) { throw std::runtime_error("no room for a log"); };
+  RouteConfig now = config(ListenerKind::tls);
+  start(now, with);
+  auto old = tunnel("a.test", server);
+  now.routes.clear();
+  EXPECT_NO_THROW(engine->replace(RouteTable::build(now).value()));
+  EXPECT_THROW(clock.advance(1ms), std::runtime_error);
+  EXPECT_TRUE(old.first.end());
+  EXPECT_TRUE(old.second.end());
+}
+
 TEST_F(ReloadTest, ANameThatMovedToAnotherBackendIsARouteThatWasRemoved) {
   auto with = options();
   with.removed_route_timeout = 10s;
