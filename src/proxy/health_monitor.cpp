@@ -65,6 +65,7 @@ void HealthMonitor::check(const std::string& name, std::uint64_t number) {
 }
 
 void HealthMonitor::check_endpoints(Watch& watch, const std::vector<Endpoint>& endpoints) {
+  watch.state->retain(endpoints);  // a name may have other addresses now
   if (watch.waiting > 0) {
     watch.state->health_checks_left_out += endpoints.size();
     return;
