@@ -405,6 +405,18 @@ TEST_F(HealthTest, AnAddressThatANameHasNoMoreIsNotCounted) {
   EXPECT_EQ(engine->stats().backends.at("a.test").endpoints.size(), 1u);
 }
 
+TEST_F(HealthTest, AResolverThatThrowsStopsNoReload) {
+  RouteConfig config = checked({}, {.interval = 10s});
+  config.backends[0].host = "svc.test";
+  config.backends[0].port = 443;
+  auto with = options();
+  with.resolve = [](const std::string&, std::uint16_t, const Resolved&) { throw std::runtime_error("of a user"); };
+  EXPECT_NO_THROW(start(config, with));
+  EXPECT_THROW(run_until([] { return false; }), std::runtime_error);
+  clock.advance(10s);
+  EXPECT_THROW(run_until([] { return false; }), std::runtime_error) << "and it is asked again";
+}
+
 TEST_F(HealthTest, WhatIsNotCheckedAnyMoreIsNotBadAnyMore) {
   ClosedPort closed_port(*this);
   RouteConfig config = checked({closed_port.endpoint()}, {});
