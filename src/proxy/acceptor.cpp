@@ -121,7 +121,7 @@ void Acceptor::take_waiting() {
 }
 
 void Acceptor::begin_session(Socket client, const Endpoint& peer, FileDescriptor spare) {
-  if (!has_room(*worker_, *listener_, *state_, peer)) return;
+  if (!take_room(*worker_, *listener_, *state_, peer)) return;
   std::make_shared<Session>(worker_, open_record(*worker_, state_, peer, Protocol::tcp), listener_, std::move(client),
                             std::move(spare))
       ->start();

@@ -1,9 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/admission.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "proxy/access.hpp"
 
 namespace hcpnet::proxy {
+namespace {
+
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+/// One more, unless these are as many as may be. Counted first and judged then, so that workers cannot pass the limit
+/// together.
+bool count_up_to(std::uint64_t limit, Counter& counter) noexcept {
+  if (++counter <= limit) return true;
+  --counter;
+  return false;
+}
+
+/// Of the room that all listeners have.
+bool take_shared_room(Worker& worker, ListenerKind kind) noexcept {
+  const std::size_t limit = worker.options.max_connections;
+  if (!count_up_to(limit, worker.shared->active)) return false;
+  // A flow costs whoever opens it one datagram, from whatever address: connections keep half of the room.
+  if (kind != ListenerKind::udp || count_up_to(std::max<std::size_t>(1, limit / 2), worker.shared->udp_flows))
+    return true;
+  --worker.shared->active;
+  return false;
+}
+
+}  // namespace
 
 std::optional<CloseReason> admit(Worker& worker, const Listener& listener, ConnectionRecord& record) {
   const IpAddress& source = record.client.address;
@@ -20,12 +47,13 @@ std::optional<CloseReason> admit(Worker& worker, const Listener& listener, Conne
   return CloseReason::source_limit;
 }
 
-bool has_room(Worker& worker, const Listener& listener, ListenerState& state, const Endpoint& client) {
-  // A flow costs whoever opens it one datagram, from whatever address: connections keep half of the room.
-  const bool is_full =
-      worker.is_full() || (listener.kind == ListenerKind::udp &&
-                           worker.shared->udp_flows >= std::max<std::size_t>(1, worker.options.max_connections / 2));
-  if (!is_full && (listener.max_connections == 0 || state.active < listener.max_connections)) return true;
+bool take_room(Worker& worker, const Listener& listener, ListenerState& state, const Endpoint& client) {
+  const bool is_full = !take_shared_room(worker, listener.kind);
+  if (!is_full) {
+    if (count_up_to(listener.max_connections == 0 ? kNoLimit : listener.max_connections, state.active)) return true;
+    --worker.shared->active;
+    if (listener.kind == ListenerKind::udp) --worker.shared->udp_flows;
+  }
   ++(is_full ? worker.counters.limit_refused : worker.counters.listener_limit_refused);
   ++state.limit_refused;
   worker.warn_rarely("connection limit reached",
@@ -36,10 +64,7 @@ bool has_room(Worker& worker, const Listener& listener, ListenerState& state, co
 ConnectionRecord open_record(Worker& worker, const std::shared_ptr<ListenerState>& listener, const Endpoint& client,
                              Protocol protocol) {
   ++worker.counters.accepted;
-  ++worker.shared->active;
-  if (protocol == Protocol::udp) ++worker.shared->udp_flows;
   ++listener->total;
-  ++listener->active;
   ConnectionRecord record;
   record.listener = listener;
   record.protocol = protocol;

@@ -10,9 +10,10 @@ namespace hcpnet::proxy {
 /// close it, if any.
 [[nodiscard]] std::optional<CloseReason> admit(Worker& worker, const Listener& listener, ConnectionRecord& record);
 
-/// Room for one more connection at this listener; otherwise the refusal is counted and now and then logged.
-[[nodiscard]] bool has_room(Worker& worker, const Listener& listener, ListenerState& state, const Endpoint& client);
-/// The record of a new connection, which is counted as open.
+/// Counts one more connection as open at this listener where there is room for it; otherwise the refusal is counted and
+/// now and then logged.
+[[nodiscard]] bool take_room(Worker& worker, const Listener& listener, ListenerState& state, const Endpoint& client);
+/// The record of a new connection, for which room has been taken.
 [[nodiscard]] ConnectionRecord open_record(Worker& worker, const std::shared_ptr<ListenerState>& listener,
                                            const Endpoint& client, Protocol protocol);
 /// Enters the decision for this greeting, and counts it. Null: close it.

@@ -97,6 +97,15 @@ std::shared_ptr<EndpointState> BackendState::endpoint(const Endpoint& address) {
   return find_or_add(address);
 }
 
+void BackendState::retain(std::span<const Endpoint> addresses) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(endpoints_, [&](const auto& endpoint) {
+    if (std::ranges::find(addresses, endpoint->address) != addresses.end()) return false;
+    endpoint->forget_health();
+    return endpoint.use_count() == 1;
+  });
+}
+
 void BackendState::forget_health() {
   const std::lock_guard lock(mutex_);
   for (const auto& endpoint : endpoints_) endpoint->forget_health();

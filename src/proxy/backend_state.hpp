@@ -74,6 +74,9 @@ class BackendState {
   /// No check says any more how the endpoints are.
   void forget_health();
   [[nodiscard]] std::shared_ptr<EndpointState> endpoint(const Endpoint& address);
+  /// These are all that there are now. Of the others those are forgotten that nobody uses; no check says any more how
+  /// the rest of them is.
+  void retain(std::span<const Endpoint> addresses);
   [[nodiscard]] EngineStats::PerBackend stats(Clock::SteadyTime now) const;
 
  private:

@@ -2,6 +2,7 @@
 #include "proxy/crew.hpp"
 
 #include <algorithm>
+#include <boost/asio/error.hpp>
 #include <csignal>
 #include <utility>
 
@@ -25,10 +26,16 @@ Resolve resolving_at(const asio::any_io_executor& home, const std::weak_ptr<asio
   return [=](const std::string& host, std::uint16_t port, Resolved resolved) {
     asio::post(home, [=, resolved = std::move(resolved)] {
       if (here.expired()) return;
-      resolve(host, port, [=](Result<Resolution> answer) {
+      const Resolved bring = [=](Result<Resolution> answer) {
         const auto io = here.lock();
         if (io) asio::post(*io, [resolved, answer = std::move(answer)] { resolved(answer); });
-      });
+      };
+      try {
+        resolve(host, port, bring);
+      } catch (...) {  // the worker waits for an answer
+        bring(error_code(asio::error::host_not_found_try_again));
+        throw;
+      }
     });
   };
 }
@@ -103,7 +110,10 @@ CrewMember::~CrewMember() {
     thread_.join();
   }
   close_listeners();
-  worker->close_all(CloseReason::stopped);
+  try {
+    worker->close_all(CloseReason::stopped);
+  } catch (...) {  // of the embedder's functions, and there is nobody whom it could be passed to any more
+  }
   worker->names->cancel();
 }
 

@@ -2,6 +2,7 @@
 #include "proxy/health_monitor.hpp"
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <utility>
 
 #include "proxy/health_probe.hpp"
@@ -55,6 +56,15 @@ void HealthMonitor::check(const std::string& name, std::uint64_t number) {
     if (const auto self = weak.lock()) self->check(name, number);
   });
   if (!watch->backend->endpoints.empty()) return check_endpoints(*watch, watch->backend->endpoints);
+  // Later, as whoever sets a table may not be ready for what a resolver does.
+  asio::post(worker_->executor, [weak = weak_from_this(), name, number] {
+    if (const auto self = weak.lock()) self->resolve(name, number);
+  });
+}
+
+void HealthMonitor::resolve(const std::string& name, std::uint64_t number) {
+  const Watch* const watch = find(name, number);
+  if (watch == nullptr) return;
   worker_->names->resolve(watch->backend->host, watch->backend->port,
                           [weak = weak_from_this(), name, number](const Result<Resolution>& answer) {
                             const auto self = weak.lock();
@@ -65,6 +75,7 @@ void HealthMonitor::check(const std::string& name, std::uint64_t number) {
 }
 
 void HealthMonitor::check_endpoints(Watch& watch, const std::vector<Endpoint>& endpoints) {
+  watch.state->retain(endpoints);  // a name may have other addresses now
   if (watch.waiting > 0) {
     watch.state->health_checks_left_out += endpoints.size();
     return;

@@ -43,6 +43,7 @@ class HealthMonitor : public std::enable_shared_from_this<HealthMonitor> {
   };
   [[nodiscard]] Watch* find(const std::string& name, std::uint64_t number);
   void check(const std::string& name, std::uint64_t number);
+  void resolve(const std::string& name, std::uint64_t number);
   void check_endpoints(Watch& watch, const std::vector<Endpoint>& endpoints);
   void start_waiting();
   void start_probe(const Waiting& next, const Watch& watch);

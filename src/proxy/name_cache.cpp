@@ -56,9 +56,16 @@ void NameCache::ask(const Key& key) {
       if (const auto self = weak.lock()) self->lose_patience(key);
     });
   }
-  resolve_(key.first, key.second, [weak = weak_from_this(), key](Result<Resolution> answer) {
-    if (const auto self = weak.lock()) self->on_answer(key, std::move(answer));
-  });
+  try {
+    resolve_(key.first, key.second, [weak = weak_from_this(), key](Result<Resolution> answer) {
+      if (const auto self = weak.lock()) self->on_answer(key, std::move(answer));
+    });
+  } catch (...) {  // a user's function: whoever asks for the name later must not wait for an answer that never comes
+    const auto asked = entries_.find(key);
+    if (asked != entries_.end() && asked->second.is_asked)
+      on_answer(key, error_code(asio::error::host_not_found_try_again));
+    throw;
+  }
 }
 
 void NameCache::on_answer(const Key& key, Result<Resolution> answer) {

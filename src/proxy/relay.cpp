@@ -2,7 +2,9 @@
 #include "proxy/relay.hpp"
 
 #include <algorithm>
+#include <boost/system/error_code.hpp>
 #include <cerrno>
+#include <string>
 #include <utility>
 
 #include "proxy/sockets.hpp"
@@ -21,6 +23,15 @@ constexpr std::uint32_t kSpliceFromStreams = 24;
 /// What a tunnel carries one way before the socket towards its backend is bounded. Less fits into any bound, and most
 /// connections never carry as much: they are spared three system calls. The client's is bounded by its listener.
 constexpr std::uint64_t kBoundFromBytes = 64 * 1024;
+
+/// By the kernel, or by a filter of system calls: nothing is wrong with the connection.
+bool is_refused(int error) noexcept {
+  return error == ENOSYS || error == EINVAL || error == EPERM || error == EOPNOTSUPP;
+}
+
+std::string text_of(int error) {
+  return boost::system::system_category().message(error);
+}
 
 }  // namespace
 
@@ -113,6 +124,12 @@ bool Relay::splice_once(Direction& d) {
   const Socket::Transfer read = d.from.socket.splice_to(d.pipe.ends().write, largest_splice());
   if (read.count == 0) d.pipe.release();
   if (read.would_block()) return true;
+  if (is_refused(read.error)) {
+    worker().may_splice = false;
+    worker().options.log.warning("splice(2) is refused here, so all bytes are copied",
+                                 {{"cause", text_of(read.error)}});
+    return copy_once(d);
+  }
   if (read.count == 0) {
     read.error == 0 ? on_end(d) : fail(d.from, read.error);
     return false;

@@ -31,7 +31,8 @@ void SharedState::retain(const RouteConfig& config) {
   std::set<std::string_view> used;
   for (const Backend& backend : config.backends) {
     used.insert(backend.name);
-    static_cast<void>(this->backend(backend.name));
+    const std::shared_ptr<BackendState> state = this->backend(backend.name);
+    if (backend.is_unserved || !backend.endpoints.empty()) state->retain(backend.endpoints);
   }
   const std::lock_guard lock(mutex_);
   std::erase_if(backends_, [&](const auto& item) { return item.second->active == 0 && !used.contains(item.first); });

@@ -47,7 +47,8 @@ class SharedState {
   SourceCounts sources;
 
   [[nodiscard]] std::shared_ptr<BackendState> backend(const std::string& name);
-  /// Forgets backends that neither `config` nor a connection uses: counters would pile up from reload to reload.
+  /// Forgets backends and endpoints that neither `config` nor a connection uses: counters would pile up from reload to
+  /// reload, and an endpoint that is gone would stay unhealthy for ever.
   void retain(const RouteConfig& config);
   /// TCP and UDP of one address are two listeners.
   [[nodiscard]] std::shared_ptr<ListenerState> listener(const Endpoint& address, Protocol protocol);

@@ -100,7 +100,7 @@ std::shared_ptr<UdpFlow> UdpRelay::open_flow(const udp::endpoint& client) {
     ++worker_->counters.source_denied;
     return nullptr;
   }
-  if (!has_room(*worker_, listener_, *state_, peer)) return nullptr;
+  if (!take_room(*worker_, listener_, *state_, peer)) return nullptr;
   const auto table = worker_->table();
   ConnectionRecord record = open_record(*worker_, state_, peer, Protocol::udp);
   std::optional<CloseReason> refusal = admit(*worker_, listener_, record);

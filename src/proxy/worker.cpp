@@ -76,28 +76,31 @@ void Worker::doom_removed_routes() {
   // Later, as whoever sets a table may not be ready for what an access log does. A client's next datagram begins anew.
   if (!astray.empty())
     asio::post(executor, [astray = std::move(astray)] { close_each(astray, CloseReason::finished); });
-  close_doomed();
+  arm_doom_timer();
+}
+
+/// Also for an end that is now: later, as above.
+void Worker::arm_doom_timer() {
+  timers.cancel(doom_timer_);
+  std::optional<Clock::SteadyTime> next;
+  for (const Connection* connection : connections_)
+    if (connection->doomed_at) next = std::min(next.value_or(*connection->doomed_at), *connection->doomed_at);
+  if (!next) return;
+  doom_timer_ = timers.at(*next, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->close_doomed();
+  });
 }
 
 void Worker::close_doomed() {
-  timers.cancel(doom_timer_);
   std::vector<std::shared_ptr<Connection>> due;
-  std::optional<Clock::SteadyTime> next;
   for (Connection* connection : connections_) {
-    if (!connection->doomed_at) continue;
-    if (*connection->doomed_at > timers.now())
-      next = std::min(next.value_or(*connection->doomed_at), *connection->doomed_at);
-    else if (connection->has_route_in(*table_, *source_clusters))  // its client's lease is there again
-      connection->doomed_at.reset();
-    else
+    if (!connection->doomed_at || *connection->doomed_at > timers.now()) continue;
+    connection->doomed_at.reset();
+    if (!connection->has_route_in(*table_, *source_clusters))  // else its client's lease is there again
       due.push_back(connection->shared_from_this());
   }
   counters.routes_removed += due.size();
-  if (next) {
-    doom_timer_ = timers.at(*next, [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->close_doomed();
-    });
-  }
+  arm_doom_timer();
   close_each(due, CloseReason::route_removed);
 }
 

@@ -65,7 +65,6 @@ class Worker : public std::enable_shared_from_this<Worker> {
 
   void add(Connection& connection) { connections_.insert(&connection); }
   void remove(Connection& connection);
-  [[nodiscard]] bool is_full() const noexcept { return shared->active >= options.max_connections; }
   /// So few descriptors are left to connections that each has to be looked for before it is needed.
   [[nodiscard]] bool is_short_of_descriptors() const noexcept {
     constexpr int kAtOnce = 128;  // what may be opened between two looks: a backend's socket for each of one turn
@@ -86,6 +85,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
  private:
   void finish_drain();
   void doom_removed_routes();
+  void arm_doom_timer();
   void close_doomed();
 
   std::shared_ptr<const RouteTable> table_;

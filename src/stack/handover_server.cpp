@@ -23,6 +23,7 @@ namespace {
 namespace asio = boost::asio;
 using Descriptor = asio::posix::stream_descriptor;
 constexpr int kBacklog = 4;
+constexpr std::chrono::milliseconds kAcceptBackoff{100};
 
 }  // namespace
 
@@ -37,7 +38,9 @@ struct HandoverServer::Impl : std::enable_shared_from_this<Impl> {
       : timers(queue), owner(std::move(o)), log(std::move(logger)), listener(executor), successor(executor) {}
 
   void accept();
-  void on_connection();
+  void back_off();
+  /// False: it could not be accepted.
+  [[nodiscard]] bool on_connection();
   void read();
   void on_packet(const std::optional<handover::Packet>& packet);
   void begin();
@@ -68,25 +71,34 @@ struct HandoverServer::Impl : std::enable_shared_from_this<Impl> {
 void HandoverServer::Impl::accept() {
   listener.async_wait(Descriptor::wait_read, [self = shared_from_this()](const boost::system::error_code& ec) {
     if (ec || !self->listener.is_open()) return;
-    self->on_connection();
+    if (!self->on_connection()) return self->back_off();
     if (self->listener.is_open()) self->accept();
   });
 }
 
-void HandoverServer::Impl::on_connection() {
+/// No descriptors are left: asking again at once would only keep the thread busy that serves.
+void HandoverServer::Impl::back_off() {
+  timers.after(kAcceptBackoff, [weak = weak_from_this()] {
+    if (const auto self = weak.lock(); self && self->listener.is_open()) self->accept();
+  });
+}
+
+bool HandoverServer::Impl::on_connection() {
   FileDescriptor connection(::accept4(listener.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!connection.is_open() || !handover::is_same_user(connection.get())) return;
+  if (!connection.is_open()) return false;
+  if (!handover::is_same_user(connection.get())) return true;
   if (state != State::waiting || successor.is_open()) {
     static_cast<void>(
         handover::send(connection.get(), std::string(handover::kRefused) + "another process is taking over"));
     turned_away = std::move(connection);
-    return;
+    return true;
   }
   successor.assign(connection.release());
   deadline = timers.after(kPatience, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->give_up("it took too long");
   });
   read();
+  return true;
 }
 
 void HandoverServer::Impl::read() {

@@ -25,15 +25,19 @@ Values per_backend(const Proxies& proxies, const char* label, Get get) {
   return values;
 }
 
-/// Envoy writes the address of a listener with "_" before the port.
+/// As Envoy writes the address of a listener: "_" for each colon.
+std::string envoy_text(const Endpoint& address) {
+  std::string text = address.to_string();
+  std::ranges::replace(text, ':', '_');
+  return text;
+}
+
 template <class Get>
 Values per_listener(const Proxies& proxies, Get get) {
   Values values;
   for (const auto& [owner, stats] : proxies)
     for (const auto& [address, listener] : stats.listeners)
-      values.push_back({{{"proxy", owner},
-                         {"envoy_listener_address", address.address.to_string() + '_' + std::to_string(address.port)}},
-                        get(listener)});
+      values.push_back({{{"proxy", owner}, {"envoy_listener_address", envoy_text(address)}}, get(listener)});
   return values;
 }
 

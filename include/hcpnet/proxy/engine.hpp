@@ -33,7 +33,8 @@ struct Resolution {
 /// Looks a backend's host name up and calls back once, on the executor's thread: with endpoints; with the error
 /// boost::asio::error::host_not_found or no_data, or without endpoints, where the name stands for nothing; with any
 /// other error where nobody could tell. Only then is what was known of it used on, for a day at most (RFC 8767 section
-/// 4): an address that a name has no more may be somebody else's by now.
+/// 4): an address that a name has no more may be somebody else's by now. One that throws has failed, like one that
+/// calls back with any other error; the exception leaves the event loop.
 using Resolved = std::function<void(Result<Resolution>)>;
 using Resolve = std::function<void(const std::string& host, std::uint16_t port, Resolved)>;
 

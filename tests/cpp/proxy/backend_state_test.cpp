@@ -111,6 +111,20 @@ TEST_F(BackendStateTest, HealthFollowsChecksInARow) {
   EXPECT_THAT(order({at(1)}), ElementsAre("10.0.0.1")) << "trying a bad one beats trying none";
 }
 
+TEST_F(BackendStateTest, AnEndpointThatIsGoneIsNotBadAnyMore) {
+  const HealthCheck check{.failures = 1};
+  state.endpoint(at(1))->on_check(check, false);
+  const auto in_use = state.endpoint(at(2));
+  in_use->on_check(check, false);
+  state.endpoint(at(3))->on_check(check, false);
+  const Endpoint left[] = {at(3)};
+  state.retain(left);
+  const auto endpoints = state.stats(kNow).endpoints;
+  EXPECT_FALSE(endpoints.contains(at(1)));
+  EXPECT_TRUE(endpoints.at(at(2)).is_healthy);
+  EXPECT_FALSE(endpoints.at(at(3)).is_healthy) << "it is checked still";
+}
+
 TEST_F(BackendStateTest, AddressesThatNobodyUsesAreForgotten) {
   const auto kept = state.endpoint(at(1));
   kept->total = 7;

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <stdexcept>
 
 #include "proxy/proxy_test.hpp"
 
@@ -159,6 +160,16 @@ TEST_F(LifecycleTest, TheEngineMayEndInAnyStateOfItsConnections) {
   EXPECT_TRUE(to.end());
   EXPECT_TRUE(silent.end());
   run_ready();
+}
+
+TEST_F(LifecycleTest, TheEngineMayEndWhereTheAccessLogFails) {
+  auto with = options();
+  with.access_log = [](const std::string&) { throw std::runtime_error("no room for a log"); };
+  start(test::config_for({{"a.test", {server.endpoint()}}}), with);
+  auto open = tunnel("a.test", server);
+  engine.reset();
+  EXPECT_TRUE(open.first.end());
+  EXPECT_TRUE(open.second.end());
 }
 
 TEST_F(LifecycleTest, NamesAreLookedUpOnceAndCached) {  // PXY-13

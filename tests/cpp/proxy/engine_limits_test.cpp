@@ -374,6 +374,49 @@ TEST_F(HealthTest, ARoundIsLeftOutWhileTheOneBeforeWaits) {
   EXPECT_EQ(of("b.test").health_checks, 0u);
 }
 
+TEST_F(HealthTest, AnEndpointThatIsGoneIsNotCounted) {  // a pod that was replaced: unhealthy first, then gone
+  ClosedPort replaced(*this);
+  RouteConfig config = checked({replaced.endpoint(), server.endpoint()}, {.interval = 10s});
+  start(config);
+  ASSERT_TRUE(run_until([&] { return checks() == 2; }));
+  EXPECT_FALSE(is_healthy(replaced.endpoint()));
+  config.backends[0].endpoints = {server.endpoint()};
+  engine->replace(RouteTable::build(config).value());
+  EXPECT_EQ(engine->stats().backends.at("a.test").endpoints.size(), 1u);
+  EXPECT_TRUE(is_healthy(server.endpoint()));
+}
+
+TEST_F(HealthTest, AnAddressThatANameHasNoMoreIsNotCounted) {
+  ClosedPort replaced(*this);
+  RouteConfig config = checked({}, {.interval = 10s});
+  config.backends[0].host = "svc.test";
+  config.backends[0].port = 443;
+  std::vector<Endpoint> addresses{replaced.endpoint(), server.endpoint()};
+  auto with = options();
+  with.resolve = [&](const std::string&, std::uint16_t, const Resolved& resolved) {
+    resolved(Resolution(addresses, 1s));
+  };
+  start(config, with);
+  ASSERT_TRUE(run_until([&] { return checks() == 2; }));
+  EXPECT_FALSE(is_healthy(replaced.endpoint()));
+  addresses = {server.endpoint()};
+  clock.advance(10s);
+  ASSERT_TRUE(run_until([&] { return checks() == 3; }));
+  EXPECT_EQ(engine->stats().backends.at("a.test").endpoints.size(), 1u);
+}
+
+TEST_F(HealthTest, AResolverThatThrowsStopsNoReload) {
+  RouteConfig config = checked({}, {.interval = 10s});
+  config.backends[0].host = "svc.test";
+  config.backends[0].port = 443;
+  auto with = options();
+  with.resolve = [](const std::string&, std::uint16_t, const Resolved&) { throw std::runtime_error("of a user"); };
+  EXPECT_NO_THROW(start(config, with));
+  EXPECT_THROW(run_until([] { return false; }), std::runtime_error);
+  clock.advance(10s);
+  EXPECT_THROW(run_until([] { return false; }), std::runtime_error) << "and it is asked again";
+}
+
 TEST_F(HealthTest, WhatIsNotCheckedAnyMoreIsNotBadAnyMore) {
   ClosedPort closed_port(*this);
   RouteConfig config = checked({closed_port.endpoint()}, {});

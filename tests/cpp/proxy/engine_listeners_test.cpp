@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <boost/asio/ip/udp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
 
 #include <algorithm>
 #include <array>
@@ -209,6 +210,33 @@ TEST_F(ListenersTest, OneHeaderComesFirstOnEveryPath) {  // PXY-20
       EXPECT_EQ(received.substr(16, 4), is_v4 ? std::string("\x7f\0\0\x01", 4) : std::string(4, '\0'));
       EXPECT_EQ(received.substr(is_v4 ? 28 : 52), payload);
     }
+  }
+}
+
+/// A socket of both families, such as a service manager opens: our own IPv6 ones take no IPv4.
+TEST_F(ListenersTest, AnIpv4ClientOfAnIpv6SocketHasAnIpv4Address) {  // PXY-20
+  RouteConfig telling = config(ListenerKind::tls);
+  telling.backends[0].proxy_header = ProxyHeaderVersion::v2;
+  telling.listeners[0].address = {*parse_ipv6("::"), 443};
+  tcp::acceptor both(outside);
+  both.open(tcp::v6());
+  both.set_option(boost::asio::ip::v6_only(false));
+  both.bind({tcp::v6(), 0});
+  both.listen();
+  auto with = options();
+  with.inherited = std::make_shared<InheritedSockets>();
+  with.inherited->add(SocketKind::stream, telling.listeners[0].address, FileDescriptor::copy_of(both.native_handle()));
+  start(telling, with);
+  const std::string first = hello("a.test");
+  for (const char* address : {"127.0.0.1", "::1"}) {
+    listener = {*parse_ip_address(address), both.local_endpoint().port()};
+    const bool is_v4 = listener.address.is_v4();
+    Peer from = client();
+    from.send(first);
+    const std::string received = server.accept().receive((is_v4 ? 28 : 52) + first.size());
+    EXPECT_EQ(received.substr(12, 2), is_v4 ? "\x21\x11" : "\x21\x21");
+    EXPECT_EQ(received.substr(16, 4), is_v4 ? std::string("\x7f\0\0\x01", 4) : std::string(4, '\0'));
+    EXPECT_EQ(received.substr(is_v4 ? 28 : 52), first) << "one header";
   }
 }
 
@@ -604,6 +632,20 @@ TEST_F(ReloadTest, AnAccessLogThatFailsKeepsNoTunnelOfARemovedRoute) {
   EXPECT_EQ(engine->stats().active, 0u);
   EXPECT_TRUE(one.first.end());
   EXPECT_TRUE(two.first.end());
+}
+
+TEST_F(ReloadTest, ARouteWithoutTimeEndsAfterTheReload) {  // which has more to do
+  auto with = options();
+  with.removed_route_timeout = 0ms;
+  with.access_log = [](const std::string&) { throw std::runtime_error("no room for a log"); };
+  RouteConfig now = config(ListenerKind::tls);
+  start(now, with);
+  auto old = tunnel("a.test", server);
+  now.routes.clear();
+  EXPECT_NO_THROW(engine->replace(RouteTable::build(now).value()));
+  EXPECT_THROW(clock.advance(1ms), std::runtime_error);
+  EXPECT_TRUE(old.first.end());
+  EXPECT_TRUE(old.second.end());
 }
 
 TEST_F(ReloadTest, ANameThatMovedToAnotherBackendIsARouteThatWasRemoved) {

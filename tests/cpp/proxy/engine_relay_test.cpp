@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to the bytes, and how each kind of end is passed on.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
 #include <random>
+#include <thread>
 
 #include "proxy/proxy_test.hpp"
 #include "support/vectors.hpp"
@@ -218,6 +229,46 @@ TEST_F(RelayTest, ASlowReaderStopsItsSenderAndCostsOneBuffer) {
   EXPECT_TRUE(got == sent);
   EXPECT_EQ(engine->stats().buffers_in_use, 0u);
   expect_works(client, backend);
+}
+
+/// For this thread, and for good.
+bool forbid_splicing() {
+  std::array<sock_filter, 4> filter{{{BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+                                     {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_splice},
+                                     {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM},
+                                     {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}}};
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_F(RelayTest, WhereSplicingIsForbiddenBytesAreCopied) {
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  start({{"a.test", {server.endpoint()}}});
+  std::vector<std::pair<Peer, Peer>> tunnels;
+  for (int i = 0; i < 4; ++i) tunnels.push_back(tunnel("a.test", server));
+  const std::string sent = random_bytes(4 << 20, 7);
+  std::vector<std::size_t> done(tunnels.size());
+  std::vector<std::string> received(tunnels.size());
+  bool is_forbidden = false;
+  std::thread([&] {
+    is_forbidden = forbid_splicing();
+    run_until([&] {
+      bool is_all = true;
+      for (std::size_t i = 0; i < tunnels.size(); ++i) {
+        done[i] += tunnels[i].second.send_some(std::string_view(sent).substr(done[i]));
+        tunnels[i].first.receive_some(received[i]);
+        is_all = is_all && received[i].size() == sent.size();
+      }
+      return is_all;
+    });
+  }).join();
+  std::signal(SIGPIPE, before);
+  if (!is_forbidden) GTEST_SKIP() << "system calls can't be forbidden here";
+  for (const std::string& got : received) EXPECT_TRUE(got == sent);
+  const auto is_told = [](const LogRecord& record) {
+    return record.message == "splice(2) is refused here, so all bytes are copied";
+  };
+  EXPECT_EQ(std::ranges::count_if(records, is_told), 1);
 }
 
 TEST_F(RelayTest, AnIdleTunnelHoldsNoBufferAndHasNoDeadline) {

@@ -7,6 +7,7 @@
 #include <boost/asio/write.hpp>
 #include <filesystem>
 #include <iterator>
+#include <stdexcept>
 #include <thread>
 
 #include "proxy/proxy_test.hpp"
@@ -114,6 +115,21 @@ TEST_F(WorkersTest, AskTheEmbeddersResolverOnItsThread) {
   auto open = tunnel("a.test", server);
   expect_works(open.first, open.second);
   EXPECT_EQ(asked_on, std::this_thread::get_id());
+}
+
+TEST_F(WorkersTest, AResolverThatThrowsHasFailed) {
+  RouteConfig config = test::config_for({{"a.test", {}}});
+  config.backends[0].host = "a.svc";
+  config.backends[0].port = 443;
+  auto with = threads(2);
+  with.resolve = [](const std::string&, std::uint16_t, const Resolved&) { throw std::runtime_error("of a user"); };
+  start(config, with);
+  Peer from = client();
+  from.send(hello("a.test"));
+  EXPECT_THROW(run_until([] { return false; }), std::runtime_error);
+  EXPECT_TRUE(from.end());
+  ASSERT_TRUE(run_until([&] { return closed("reason").size() == 1; }));
+  EXPECT_EQ(closed("reason").front(), "resolve_failed");
 }
 
 /// A backend whose name the embedder is asked for; he has not answered yet.

@@ -47,6 +47,23 @@ TEST_F(NameCacheTest, ACallerThatThrowsTakesNothingFromTheOthers) {
   EXPECT_EQ(good, 1u);
 }
 
+TEST_F(NameCacheTest, AResolverThatThrowsHasFailed) {
+  bool is_broken = true;
+  const auto ask = [&](const std::string&, std::uint16_t, Resolved resolved) {
+    if (is_broken) throw std::runtime_error("of a user");
+    asked.push_back(std::move(resolved));
+  };
+  cache = std::make_shared<NameCache>(ask, timers, 30s);
+  EXPECT_THROW(resolve(), std::runtime_error);
+  EXPECT_EQ(bad, 1u);
+  EXPECT_EQ(cache->failures(), 1u);
+  is_broken = false;
+  resolve();
+  ASSERT_EQ(asked.size(), 1u) << "it is asked again";
+  asked[0](Resolution(found));
+  EXPECT_EQ(good, 1u);
+}
+
 TEST_F(NameCacheTest, NoAnswerIsFreshForLessThanASecondOrMoreThanAnHour) {
   resolve();
   asked[0](Resolution(found, 0s));

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,11 +14,14 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <hcpnet/clock.hpp>
 #include <hcpnet/inherited_sockets.hpp>
 #include <hcpnet/stack.hpp>
 #include <map>
 #include <memory>
 
+#include "runtime/timer_queue.hpp"
+#include "stack/handover_server.hpp"
 #include "stack/handover_wire.hpp"
 
 namespace hcpnet {
@@ -172,6 +176,36 @@ TEST_F(HandoverTest, TheSocketIsPrivate) {
   struct stat info{};
   ASSERT_EQ(::stat(socket_path().c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777u, 0600u);
+}
+
+TEST_F(HandoverTest, WithoutDescriptorsItWaitsInsteadOfSpinning) {
+  boost::asio::io_context io{1};
+  ManualClock clock;
+  runtime::TimerQueue timers(io.get_executor(), clock);
+  HandoverServer::Owner owner;
+  owner.sockets = [] { return std::vector<ListeningSocket>{}; };
+  owner.take_back = [] {};
+  HandoverServer server(io.get_executor(), timers, owner, {});
+  server.open(socket_path());
+  server.start();
+  const FileDescriptor client = handover::make_socket();
+  ASSERT_EQ(handover::call(handover::Verb::connect, client.get(), socket_path()), 0);
+  ASSERT_EQ(::fcntl(client.get(), F_SETFL, O_NONBLOCK), 0);
+  ASSERT_TRUE(handover::send(client.get(), handover::kTake));
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit none{0, usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  std::size_t steps = 0;
+  while (steps < 100 && io.poll_one() > 0) ++steps;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_LT(steps, 100u);
+  clock.advance(std::chrono::milliseconds(100));
+  io.restart();
+  io.poll();
+  const auto answer = handover::receive(client.get());
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->text, handover::kAll);
 }
 
 TEST(HandoverWire, DescriptionsAreReadBack) {

@@ -1262,6 +1262,7 @@ items:
 TEST_F(StackTest, ShowsItsProxiesToTheAdministrator) {
   StackOptions o = options();
   o.admin_socket = (folder / "admin.sock").string();
+  o.pod_addresses = {*parse_ip_address("::1")};
   Stack stack(o);
   stack.start();
   const auto shows = [&](const char* page, const char* what) {
@@ -1279,6 +1280,7 @@ TEST_F(StackTest, ShowsItsProxiesToTheAdministrator) {
   EXPECT_NE(stack.metrics().find("envoy_listener_downstream_cx_active{proxy=\"hcp/vlan\",envoy_listener_address="
                                  "\"127.80.1.4_443\"} 0"),
             std::string::npos);
+  EXPECT_NE(stack.metrics().find("envoy_listener_address=\"[__1]_443\"} 0"), std::string::npos);
 }
 
 TEST_F(StackTest, DrainsItsProxiesAndGoesOnServingTheRest) {
