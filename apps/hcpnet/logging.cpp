@@ -60,7 +60,7 @@ std::string json_line(const LogRecord& record) {
 
 /// A file that lines are appended to. Whoever rotates logs moves it away, and may put an empty one in its place; the
 /// next line after a second goes to what is there then, or to a new one. Lines that can't be written, because the disk
-/// is full, are lost; that is logged, once until they can be again.
+/// is full, are lost; that is logged, once until they can be again. So is that what is there now can't be opened.
 class AppendedFile {
  public:
   AppendedFile(std::string path, Logger log) : path_(std::move(path)), log_(std::move(log)) {
@@ -94,7 +94,11 @@ class AppendedFile {
     struct stat there{}, ours{};
     const bool is_ours = ::stat(path_.c_str(), &there) == 0 && ::fstat(file_.get(), &ours) == 0 &&
                          there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
-    if (!is_ours) open();
+    const bool is_good = is_ours || open();
+    const int error = errno;
+    if (std::exchange(is_replaced_, !is_good) || is_good) return;
+    log_.error("the access log goes on in the file that was there before",
+               {{"file", path_}, {"reason", std::strerror(error)}});
   }
   /// 0 or an errno. After a line of which only a part went the next one begins a line of its own.
   [[nodiscard]] int put(std::string_view line) {
@@ -112,6 +116,7 @@ class AppendedFile {
   FileDescriptor file_;
   std::chrono::steady_clock::time_point next_look_{};
   bool is_failing_ = false, is_torn_ = false;
+  bool is_replaced_ = false;  ///< what is there now can't be written to
 };
 
 }  // namespace

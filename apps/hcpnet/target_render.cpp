@@ -175,6 +175,11 @@ bool may_be_folder(const std::string& output_dir) {
 int render_target(const TargetArguments& a) {
   const auto surroundings = surroundings_of(a);
   if (!surroundings) return kWrongUse;
+  if (const auto target = parse_proxy_target(a.target); target && !may_be_file_prefix(*target, a.file_prefix)) {
+    std::cerr << "hcpnet: --file-prefix: blanks, quotes, backslashes, \"#\", commas and parentheses can't stand in a "
+                 "file name of a configuration for this program\n";
+    return kWrongUse;
+  }
   const auto checked = a.files.check();
   if (!checked) return kProblems;
   const auto config = make_stack_config(checked->set, checked->observed, *surroundings);

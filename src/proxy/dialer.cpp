@@ -71,14 +71,7 @@ Result<Socket> Dialer::open(const Endpoint& to) const {
   FileDescriptor socket(::socket(address.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
   if (!socket.is_open()) return last_error();
   if (socket.get() >= worker_.first_reserved_descriptor) return error_code(EMFILE, boost::system::system_category());
-  const auto own = std::ranges::find(from_, to.address.is_v4(), &IpAddress::is_v4);
-  if (own != from_.end()) {
-    // The port is chosen at connect, so that the number of connections to one backend is the limit, not that of all.
-    const int enabled = 1;
-    static_cast<void>(::setsockopt(socket.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &enabled, sizeof enabled));
-    const tcp::endpoint from = to_asio(Endpoint{*own, 0});
-    if (::bind(socket.get(), from.data(), static_cast<socklen_t>(from.size())) != 0) return last_error();
-  }
+  if (const error_code ec = bind_to_own_address(socket.get(), from_, to)) return ec;
   if (::connect(socket.get(), address.data(), static_cast<socklen_t>(address.size())) != 0 && errno != EINPROGRESS)
     return last_error();
   return Socket(worker_.poller, std::move(socket));

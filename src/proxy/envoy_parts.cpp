@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proxy/envoy_parts.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hcpnet::proxy::envoy {
@@ -59,6 +60,25 @@ Json buffer_options(const SocketBuffers& buffers) {
   return options;
 }
 
+/// Our own addresses towards a backend, one of a family. Envoy takes one of the other family where there is none of an
+/// endpoint's own, and fails; the unspecified address leaves it to the system.
+std::vector<IpAddress> source_addresses(const Backend& backend, bool is_resolved,
+                                        const std::vector<IpAddress>& dial_from) {
+  std::vector<IpAddress> all;
+  if (dial_from.empty()) return all;
+  for (const bool is_v4 : {true, false}) {
+    const auto own = std::ranges::find(dial_from, is_v4, &IpAddress::is_v4);
+    const bool is_needed = (is_resolved && is_v4) || std::ranges::any_of(backend.endpoints, [&](const Endpoint& e) {
+                             return e.address.is_v4() == is_v4;
+                           });
+    if (own != dial_from.end())
+      all.push_back(*own);
+    else if (is_needed)
+      all.push_back(is_v4 ? IpAddress(Ipv4{}) : IpAddress(Ipv6{}));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string seconds(std::chrono::milliseconds time) {
@@ -112,9 +132,14 @@ Json cluster(const Backend& backend, const EngineSettings& settings, const std::
   if (backend.balance != Balance::round_robin) json["lb_policy"] = policy(backend.balance);
   if (backend.health_check) json["health_checks"] = Json::array({health_check(*backend.health_check)});
   if (backend.proxy_header != ProxyHeaderVersion::none) json["transport_socket"] = header_socket(backend.proxy_header);
-  for (const IpAddress& address : dial_from)
-    if (address.is_v4())
-      json["upstream_bind_config"]["source_address"] = socket_address(address.to_string(), 0)["socket_address"];
+  for (const IpAddress& address : source_addresses(backend, is_resolved, dial_from)) {
+    Json& config = json["upstream_bind_config"];
+    Json source = socket_address(address.to_string(), 0)["socket_address"];
+    if (!config.contains("source_address"))
+      config["source_address"] = std::move(source);
+    else
+      config["extra_source_addresses"].push_back({{"address", std::move(source)}});
+  }
   if (Json options = buffer_options(settings.buffers); !options.empty())
     json["upstream_bind_config"]["socket_options"] = std::move(options);
   return json;

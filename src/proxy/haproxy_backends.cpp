@@ -39,7 +39,7 @@ std::string header_words(ProxyHeaderVersion version) {
 
 std::string source_words(const std::vector<IpAddress>& dial_from, bool is_v4) {
   for (const IpAddress& address : dial_from)
-    if (address.is_v4() == is_v4) return " source " + address.to_string();
+    if (address.is_v4() == is_v4) return " source " + (is_v4 ? address.to_string() : '[' + address.to_string() + ']');
   return {};
 }
 
@@ -56,7 +56,7 @@ std::string backend_section(const Backend& backend, bool is_http, const std::vec
                      "\n  timeout connect " + time_text(backend.connect_timeout) + '\n';
   // A watch over HTTP is a slow reply.
   if (is_http) text += "  timeout server " + (backend.idle_timeout ? time_text(*backend.idle_timeout) : "24d") + '\n';
-  if (!is_http && backend.idle_timeout) text += "  timeout tunnel " + time_text(*backend.idle_timeout) + '\n';
+  if (backend.idle_timeout) text += "  timeout tunnel " + time_text(*backend.idle_timeout) + '\n';
   if (backend.max_connections > 0) {
     text += std::string("  ") + (is_http ? "http-request" : "tcp-request content") + " reject if { be_conn gt " +
             std::to_string(backend.max_connections) + " }\n";

@@ -8,6 +8,16 @@
 #include "proxy/health_probe.hpp"
 
 namespace hcpnet::proxy {
+namespace {
+
+/// Our own addresses towards backends. By which listener a client would come is not known here.
+std::vector<IpAddress> dial_from(const RouteTable& table) {
+  for (const Listener& listener : table.config().listeners)
+    if (!listener.dial_from.empty()) return listener.dial_from;
+  return {};
+}
+
+}  // namespace
 
 void HealthMonitor::set_table(const std::shared_ptr<const RouteTable>& table) {
   std::map<std::string, Watch> before = std::exchange(watches_, {});
@@ -99,7 +109,7 @@ void HealthMonitor::start_waiting() {
 
 void HealthMonitor::start_probe(const Waiting& next, const Watch& watch) {
   const auto probe =
-      std::make_shared<HealthProbe>(worker_, *watch.backend->health_check,
+      std::make_shared<HealthProbe>(worker_, *watch.backend, dial_from(*watch.table),
                                     [weak = weak_from_this(), name = next.name, number = next.number,
                                      endpoint = watch.state->endpoint(next.address)](std::optional<bool> is_good) {
                                       if (const auto self = weak.lock())

@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <hcpnet/proxy/proxy_header.hpp>
 #include <utility>
 
 #include "tls/client_hello_writer.hpp"
@@ -17,14 +18,21 @@ constexpr std::uint8_t kServerHello = 2;
 
 }  // namespace
 
-HealthProbe::HealthProbe(std::shared_ptr<Worker> worker, const HealthCheck& check, Done done)
-    : worker_(std::move(worker)), check_(check), done_(std::move(done)), socket_(worker_->executor) {}
+HealthProbe::HealthProbe(std::shared_ptr<Worker> worker, const Backend& backend, std::vector<IpAddress> dial_from,
+                         Done done)
+    : worker_(std::move(worker)),
+      check_(*backend.health_check),
+      header_(backend.proxy_header),
+      dial_from_(std::move(dial_from)),
+      done_(std::move(done)),
+      socket_(worker_->executor) {}
 
 void HealthProbe::start(const Endpoint& endpoint) {
   const tcp::endpoint to = to_asio(endpoint);
   error_code lack;
   socket_.open(to.protocol(), lack);
   if (!lack && socket_.native_handle() >= worker_->first_reserved_descriptor) lack = asio::error::no_descriptors;
+  if (!lack) lack = bind_to_own_address(socket_.native_handle(), dial_from_, endpoint);
   if (lack) {
     asio::post(worker_->executor, [self = shared_from_this()] { self->finish(std::nullopt); });
     return;
@@ -42,7 +50,9 @@ void HealthProbe::on_connected() {
   if (check_.kind == HealthCheck::Kind::tcp || !done_) return finish(true);
   std::array<std::uint8_t, 64> random;
   for (std::uint8_t& byte : random) byte = static_cast<std::uint8_t>(worker_->random() >> 8);
-  hello_ = tls::make_client_hello(check_.server_name, random);
+  hello_ = encode_own_proxy_header(header_);
+  const auto hello = tls::make_client_hello(check_.server_name, random);
+  hello_.insert(hello_.end(), hello.begin(), hello.end());
   asio::async_write(socket_, asio::buffer(hello_), [self = shared_from_this()](const error_code& ec, std::size_t) {
     if (ec) return self->finish(false);
     self->read();

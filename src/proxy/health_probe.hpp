@@ -20,11 +20,13 @@ namespace hcpnet::proxy {
 ///   connecting --connected, tls--> asking --a ServerHello begins--> good
 ///   any --refused, another answer, timeout--> bad
 ///
-/// Without a descriptor for it the question is not asked, and nothing is known.
+/// An endpoint that takes the PROXY protocol is asked behind a header, in which the proxy speaks for itself.
+/// Without a descriptor or an address of ours for it the question is not asked, and nothing is known.
 class HealthProbe : public std::enable_shared_from_this<HealthProbe> {
  public:
   using Done = std::function<void(std::optional<bool> is_good)>;  ///< never from within start(); absent: not asked
-  HealthProbe(std::shared_ptr<Worker> worker, const HealthCheck& check, Done done);
+  /// `backend` has a health check. `dial_from`: our own addresses towards it.
+  HealthProbe(std::shared_ptr<Worker> worker, const Backend& backend, std::vector<IpAddress> dial_from, Done done);
   void start(const Endpoint& endpoint);
   /// Ends it; `done` is not called any more.
   void cancel();
@@ -38,6 +40,8 @@ class HealthProbe : public std::enable_shared_from_this<HealthProbe> {
   static constexpr std::size_t kAnswerBytes = 6;
   std::shared_ptr<Worker> worker_;
   HealthCheck check_;
+  ProxyHeaderVersion header_;
+  std::vector<IpAddress> dial_from_;
   Done done_;
   tcp::socket socket_;
   std::vector<std::uint8_t> hello_;

@@ -147,6 +147,15 @@ Result<ProxyHeader> parse_proxy_header(ByteView received) noexcept {
   return parse_v2(received);
 }
 
+std::vector<std::uint8_t> encode_own_proxy_header(ProxyHeaderVersion version) {
+  constexpr std::string_view kUnknown = "PROXY UNKNOWN\r\n";
+  if (version == ProxyHeaderVersion::v1) return {kUnknown.begin(), kUnknown.end()};
+  if (version != ProxyHeaderVersion::v2) return {};
+  std::vector<std::uint8_t> header(kV2Signature.begin(), kV2Signature.end());
+  header.insert(header.end(), {kLocal, 0, 0, 0});  // of no family, without addresses
+  return header;
+}
+
 std::vector<std::uint8_t> encode_proxy_header(ProxyHeaderVersion version, const ProxyHeader::Addresses& addresses) {
   ProxyHeader::Addresses same = addresses;
   if (same.source.address.is_v4() != same.destination.address.is_v4()) {

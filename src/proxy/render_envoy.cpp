@@ -50,6 +50,7 @@ class EnvoyRenderer {
       merge_listeners();
     else
       listeners_ = config.listeners;
+    if (options.settings.max_connections_per_source > 0) warn("a limit of connections for each client");
     // Envoy's field for less, `max_client_hello_size`, is too new: one that does not know it would not start.
     if (options.settings.max_hello_bytes != kLargestHelloBytes)
       warn("another limit for a ClientHello than Envoy's 16 KiB");
@@ -59,7 +60,7 @@ class EnvoyRenderer {
     Json all = Json::array();
     for (const auto& [key, listener] : addresses()) {
       const auto& [address, port, protocol] = key;
-      Json json = protocol == Protocol::udp ? udp_listener(address, port) : tcp_listener(address, *listener);
+      Json json = protocol == Protocol::udp ? udp_listener(address, *listener) : tcp_listener(address, *listener);
       // Envoy does not start with a TCP listener that leads nowhere.
       if (protocol == Protocol::udp || !json["filter_chains"].empty()) all.push_back(std::move(json));
     }
@@ -166,7 +167,7 @@ class EnvoyRenderer {
 
   Json tunnel(const Listener& listener, const Route& route) {
     const Backend& backend = backend_of(route);
-    Json filters = admission(listener);
+    Json filters = listener.kind == ListenerKind::tcp ? Json::array() : admission(listener);
     filters.push_back(
         network_filter("tcp_proxy", "filters.network.tcp_proxy.v3.TcpProxy",
                        {{"stat_prefix", backend.name},
@@ -198,7 +199,9 @@ class EnvoyRenderer {
   }
 
   void add_chain(Json& chains, const Listener& listener, const Route& route, Json match) {
-    if (!add_sources(route, match)) return;
+    if (add_sources(route, match)) push_chain(chains, listener, route, std::move(match));
+  }
+  void push_chain(Json& chains, const Listener& listener, const Route& route, Json match) {
     Json chain = {{"filters", tunnel(listener, route)}, {"name", route.backend + '-' + std::to_string(chains.size())}};
     chain["filter_chain_match"] = std::move(match);
     chains.push_back(std::move(chain));
@@ -220,12 +223,59 @@ class EnvoyRenderer {
     return chains;
   }
 
+  /// Envoy's filter for clients waits for what a client says. Where the server speaks first it would be heard by those
+  /// who may not connect: they are told by the chain that their address leads to.
   Json blind_chains(const Listener& listener) {
     Json chains = Json::array();
-    for (const Route& route : config_.routes)
-      if (route.port == listener.address.port && route.protocol == Protocol::tcp && route.not_tls)
-        add_chain(chains, listener, route, Json::object());
+    std::set<Cidr> taken;
+    for (const bool is_for_everyone : {false, true})
+      for (const Route& route : config_.routes)
+        if (route.port == listener.address.port && route.protocol == Protocol::tcp && route.not_tls &&
+            route.source.is_everyone() == is_for_everyone)
+          add_blind_chain(chains, listener, route, taken);
+    if (!chains.empty() && !listener.deny.empty()) chains.push_back(closing_chain(listener.deny));
     return chains;
+  }
+
+  void add_blind_chain(Json& chains, const Listener& listener, const Route& route, std::set<Cidr>& taken) {
+    Json match = Json::object();
+    if (!add_sources(route, match)) return;
+    if (!listener.allow.empty() || !listener.deny.empty()) {
+      match["source_prefix_ranges"] = Json::array();
+      for (const Cidr& client : admitted(clients_of(route.source), listener))
+        if (taken.insert(client).second) match["source_prefix_ranges"].push_back(prefix(client));
+      if (match["source_prefix_ranges"].empty()) return;
+    }
+    push_chain(chains, listener, route, std::move(match));
+  }
+
+  /// Of these clients, or of all where there are none, those whom the listener allows. What it denies a part of is
+  /// left whole: the part has a chain that is closer to it.
+  static std::set<Cidr> admitted(std::set<Cidr> clients, const Listener& listener) {
+    const std::set<Cidr> everyone{Cidr(Ipv4{}, 0), Cidr(Ipv6{}, 0)};
+    std::set<Cidr> allowed(listener.allow.begin(), listener.allow.end());
+    if (allowed.empty()) allowed = everyone;
+    if (clients.empty()) clients = everyone;
+    std::set<Cidr> all;
+    for (const Cidr& client : clients)
+      for (const Cidr& one : allowed)
+        if (client.overlaps(one)) all.insert(client.prefix_length() > one.prefix_length() ? client : one);
+    std::erase_if(all, [&](const Cidr& client) {
+      return std::ranges::any_of(listener.deny, [&](const Cidr& denied) {
+        return client.overlaps(denied) && denied.prefix_length() <= client.prefix_length();
+      });
+    });
+    return all;
+  }
+
+  /// Ends the connections of these clients before anybody has said anything.
+  static Json closing_chain(const std::vector<Cidr>& clients) {
+    Json ranges = Json::array();
+    for (const Cidr& client : std::set<Cidr>(clients.begin(), clients.end())) ranges.push_back(prefix(client));
+    Json filter = network_filter("direct_response", "filters.network.direct_response.v3.Config", Json::object());
+    return {{"name", "denied"},
+            {"filter_chain_match", {{"source_prefix_ranges", std::move(ranges)}}},
+            {"filters", Json::array({std::move(filter)})}};
   }
 
   /// One chain for each kind of client, in which what is for everyone comes after what is for these.
@@ -326,15 +376,22 @@ class EnvoyRenderer {
     json["filter_chains"] = all_chains(listener);
     if (!listener.trusted_proxies.empty())
       warn("port " + std::to_string(port) + ": headers of the PROXY protocol from some clients only");
-    if (!listener.interface.empty()) warn("port " + std::to_string(port) + ": accepting on one network interface only");
+    warn_of_common(listener);
     return json;
   }
 
-  Json udp_listener(const std::string& address, std::uint16_t port) {
+  void warn_of_common(const Listener& listener) {
+    const std::string port = "port " + std::to_string(listener.address.port);
+    if (!listener.interface.empty()) warn(port + ": accepting on one network interface only");
+    if (listener.max_connections > 0) warn(port + ": a limit of connections for a listener");
+  }
+
+  Json udp_listener(const std::string& address, const Listener& listener) {
+    const std::uint16_t port = listener.address.port;
     Json filters = Json::array();
     for (const Route& route : config_.routes) {
       if (route.port != port || route.protocol != Protocol::udp) continue;
-      if (!route.source.is_everyone()) {
+      if (!route.source.is_everyone() || !listener.allow.empty() || !listener.deny.empty()) {
         warn(route, "not-expressible", "Envoy forwards the datagrams of every client alike");
         continue;
       }
@@ -343,6 +400,7 @@ class EnvoyRenderer {
       filters.push_back({{"name", "envoy.filters.udp_listener.udp_proxy"},
                          {"typed_config", typed("filters.udp.udp_proxy.v3.UdpProxyConfig",
                                                 {{"stat_prefix", route.backend},
+                                                 {"idle_timeout", seconds(options_.settings.udp_idle_timeout)},
                                                  {"matcher", {{"on_no_match", {{"action", std::move(action)}}}}}})}});
     }
     Json json = {{"name", address + '-' + std::to_string(port) + "-udp"},
@@ -350,6 +408,7 @@ class EnvoyRenderer {
                  {"udp_listener_config", Json::object()},
                  {"listener_filters", std::move(filters)}};
     json["address"]["socket_address"]["protocol"] = "UDP";
+    warn_of_common(listener);
     return json;
   }
 

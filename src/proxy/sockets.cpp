@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/error.hpp>
 #include <cerrno>
@@ -125,6 +126,16 @@ error_code rebind_to_interface(int socket, const std::string& interface) noexcep
   if (interface == interface_of(socket)) return {};
   if (!interface.empty()) return bind_to_interface(socket, interface);
   if (::setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, "", 0) == 0) return {};
+  return {errno, boost::system::system_category()};
+}
+
+error_code bind_to_own_address(int socket, const std::vector<IpAddress>& own, const Endpoint& to) {
+  const auto found = std::ranges::find(own, to.address.is_v4(), &IpAddress::is_v4);
+  if (found == own.end()) return {};
+  // The port is chosen at connect, so that the number of connections to one backend is the limit, not that of all.
+  set_option(socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+  const tcp::endpoint from(to_asio(*found), 0);
+  if (::bind(socket, from.data(), static_cast<socklen_t>(from.size())) == 0) return {};
   return {errno, boost::system::system_category()};
 }
 

@@ -5,6 +5,7 @@
 #include <hcpnet/proxy/engine.hpp>
 #include <hcpnet/result.hpp>
 #include <string>
+#include <vector>
 
 namespace hcpnet::proxy {
 
@@ -46,6 +47,9 @@ enum class PortSharing : std::uint8_t {
 
 /// The same for a socket that may be bound to another one already, or to none.
 [[nodiscard]] error_code rebind_to_interface(int socket, const std::string& interface) noexcept;
+
+/// Binds a socket that is to be connected to `to` to the first of our own addresses of its family, if there is one.
+[[nodiscard]] error_code bind_to_own_address(int socket, const std::vector<IpAddress>& own, const Endpoint& to);
 
 /// The one that a socket is bound to; empty: none.
 [[nodiscard]] std::string interface_of(int socket) noexcept;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <hcpnet/proxy/engine_settings.hpp>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -232,6 +233,15 @@ void check_socket_buffer(Subject& subject, const char* field, const std::optiona
 // IFNAMSIZ counts the final NUL.
 constexpr std::size_t kMaxInterfaceBytes = 15;
 
+/// What Linux takes, but for what would end a word in another program's configuration.
+bool may_be_interface(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxInterfaceBytes && name != "." && name != ".." &&
+         std::ranges::none_of(name, [](char c) {
+           const auto byte = static_cast<unsigned char>(c);
+           return byte <= 0x20 || byte == 0x7f || std::string_view("/:\"'\\#").find(c) != std::string_view::npos;
+         });
+}
+
 void check_proxy_policy(Examined<ProxyPolicy>& policy) {
   Subject& subject = policy.subject;
   const ProxyPolicy& value = policy.value;
@@ -251,8 +261,10 @@ void check_proxy_policy(Examined<ProxyPolicy>& policy) {
     subject.error(code::bad_combination,
                   value.send_proxy_header ? "/spec/proxyProtocol/send" : "/spec/proxyProtocol/backends",
                   "send and backends come together: which header, and who understands it");
-  if (value.interface && (value.interface->empty() || value.interface->size() > kMaxInterfaceBytes))
-    subject.error(code::bad_name, "/spec/interface", "the name of a network interface has 1 to 15 characters");
+  if (value.interface && !may_be_interface(*value.interface))
+    subject.error(code::bad_name, "/spec/interface",
+                  "the name of a network interface has 1 to 15 characters, without blanks, slashes, colons, quotes, "
+                  "backslashes and \"#\"");
   if (value.health_check && subject.is_good("/spec/healthCheck/timeoutSeconds") &&
       subject.is_good("/spec/healthCheck/intervalSeconds") &&
       value.health_check->timeout > value.health_check->interval)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <hcpnet/proxy/render_envoy.hpp>
 #include <hcpnet/proxy/render_haproxy.hpp>
 #include <hcpnet/stack/render_proxy.hpp>
@@ -13,6 +14,13 @@ std::optional<ProxyTarget> parse_proxy_target(std::string_view text) noexcept {
   for (const ProxyTarget target : kProxyTargets)
     if (text == to_string(target)) return target;
   return std::nullopt;
+}
+
+bool may_be_file_prefix(ProxyTarget target, std::string_view prefix) noexcept {
+  return target == ProxyTarget::envoy || std::ranges::none_of(prefix, [](char c) {
+           const auto byte = static_cast<unsigned char>(c);
+           return byte <= 0x20 || byte == 0x7f || std::string_view("\"'\\#,()").find(c) != std::string_view::npos;
+         });
 }
 
 std::vector<RenderedFile> render_proxy(const ProxyServerConfig& server, ProxyTarget target,

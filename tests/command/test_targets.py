@@ -196,9 +196,9 @@ class Rendered:
 class Haproxy:
     """HAProxy in master-worker mode, as its service unit starts it."""
 
-    def __init__(self, rendered: Rendered) -> None:
-        self.config = rendered.folder / "live/haproxy.cfg"
-        self.log = rendered.folder / "log"
+    def __init__(self, folder: Path) -> None:
+        self.config = folder / "live/haproxy.cfg"
+        self.log = folder / "log"
         self.check()
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(["haproxy", "-W", "-f", str(self.config)], stdout=log, stderr=log)
@@ -219,9 +219,9 @@ class Haproxy:
 class Envoy:
     """Envoy, which watches its files."""
 
-    def __init__(self, rendered: Rendered) -> None:
-        path = rendered.folder / "live/envoy.yaml"
-        self.log = rendered.folder / "log"
+    def __init__(self, folder: Path) -> None:
+        path = folder / "live/envoy.yaml"
+        self.log = folder / "log"
         words = [envoy_program(), "-c", str(path)]
         done = subprocess.run([*words, "--mode", "validate"], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
@@ -242,7 +242,7 @@ class Envoy:
 @pytest.fixture(params=[Haproxy, Envoy], ids=["haproxy", "envoy"])
 def running(request: pytest.FixtureRequest, hcpnet: Hcpnet, tmp_path: Path) -> Iterator[tuple[Rendered, Target]]:
     rendered = Rendered(hcpnet, request.param.__name__.lower(), tmp_path / "files")
-    target = request.param(rendered)
+    target = request.param(rendered.folder)
 
     def answers() -> bool:
         assert target.process.poll() is None, target.log.read_text()
@@ -353,7 +353,7 @@ def test_envoy_on_every_address_goes_by_the_one_that_a_client_came_to(hcpnet: Hc
     allowed = [{"port": 443, "side": "pod", "names": ["oauth.blue.example.com"]}]
     options = ("--any-address", "--pod-address", pod)
     rendered = Rendered(hcpnet, "envoy", tmp_path / "files", *options, allowedNames=allowed)
-    target = Envoy(rendered)
+    target = Envoy(rendered.folder)
 
     def ask(name: str, to: str) -> str:
         try:
@@ -369,6 +369,73 @@ def test_envoy_on_every_address_goes_by_the_one_that_a_client_came_to(hcpnet: Hc
     finally:
         target.stop()
         rendered.backends.close()
+
+
+def test_a_server_that_speaks_first_is_not_heard_through_envoy_by_who_is_denied(hcpnet: Hcpnet, tmp_path: Path) -> None:
+    """The network filter for clients judges when they have said something, which is too late here."""
+    port, admin = free_port(), free_port()
+    with socket.create_server(("127.84.0.21", 0)) as server:
+        backend = {
+            **{"name": "ssh", "hostname": "ssh.example.com", "port": port, "targetService": "127.84.0.21"},
+            **{"targetPort": server.getsockname()[1], "targetNamespace": "x"},
+        }
+        meta = {"name": "p", "namespace": "hcp"}
+        policy = {
+            "targetRef": {"kind": "ProxyServer", "name": "p"},
+            "listeners": [{"port": port, "kind": "TCP"}],
+            "allowedSources": ["127.84.0.0/24", PODS + "/32"],
+            "deniedSources": [STRANGER + "/32"],
+        }
+        documents = [
+            {
+                **{"apiVersion": "hostedcluster.densityops.com/v1alpha1", "kind": "ProxyServer", "metadata": meta},
+                "spec": {"networkConfig": {"serverIP": SERVER}, "backends": [backend]},
+            },
+            {"apiVersion": "hcpnet.io/v1alpha1", "kind": "ProxyPolicy", "metadata": meta, "spec": policy},
+        ]
+        hcpnet.network.write_text(yaml.safe_dump_all(documents))
+        live = tmp_path / "files/live"
+        words = ("render", "--target", "envoy", str(hcpnet.network))
+        done = hcpnet(*words, "--output-dir", str(live), "--file-prefix", f"{live}/")
+        assert (done.returncode, done.stderr) == (0, "")
+        main = live / "envoy.yaml"
+        main.write_text(main.read_text().replace("port_value: 9901", f"port_value: {admin}"))
+        target = Envoy(tmp_path / "files")
+
+        def greeting(source: str) -> bytes:
+            with socket.create_connection((SERVER, port), timeout=20, source_address=(source, 0)) as client:
+                return client.recv(100)
+
+        def greet() -> None:
+            for _ in range(2):
+                with server.accept()[0] as connection:
+                    connection.sendall(b"SSH-2.0-x")
+
+        def is_open() -> bool:
+            assert target.process.poll() is None, target.log.read_text()
+            try:
+                return greeting(STRANGER) == b""
+            except ConnectionRefusedError:
+                return False
+
+        try:
+            wait_until(is_open, target.log.read_text)
+            thread = threading.Thread(target=greet, daemon=True)
+            thread.start()
+            assert [greeting(source) for source in (PODS, STRANGER, "127.85.0.1", WORKERS["blue"])] == [
+                *(b"SSH-2.0-x", b"", b"", b"SSH-2.0-x")
+            ]
+            thread.join(timeout=20)
+        finally:
+            target.stop()
+
+
+def test_a_prefix_that_would_break_the_configuration_is_wrong_use(hcpnet: Hcpnet) -> None:
+    hcpnet.network.write_text(network(["blue"]))
+    done = hcpnet("render", "--target", "haproxy", "--file-prefix", "/etc/my files/", str(hcpnet.network))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--file-prefix" in done.stderr
+    assert hcpnet("render", "--target", "envoy", "--file-prefix", "/etc/my files/", str(hcpnet.network)).returncode == 0
 
 
 def test_envoy_finds_its_files_beside_it(hcpnet: Hcpnet, tmp_path: Path) -> None:

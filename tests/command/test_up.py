@@ -238,7 +238,7 @@ def test_an_access_log_that_is_a_fifo_holds_nothing_up(hcpnet: Hcpnet) -> None:
     assert done.returncode == 1
     assert f"access log: cannot write to {log}: No such device or address" in done.stderr
     log.unlink()
-    hcpnet.up("--access-log", str(log))
+    process = hcpnet.up("--access-log", str(log))
     place = hcpnet.bound("proxy", 443)
     log.unlink()
     os.mkfifo(log)
@@ -249,6 +249,7 @@ def test_an_access_log_that_is_a_fifo_holds_nothing_up(hcpnet: Hcpnet) -> None:
             assert client.recv(1) == b""
         time.sleep(0.05)
     assert hcpnet("status", "--state-dir", str(hcpnet.state)).returncode == 0
+    wait_for_log(process, "the access log goes on in the file that was there before")
     reader = os.open(log, os.O_RDONLY | os.O_NONBLOCK)  # somebody who reads gets the lines
 
     def is_read() -> bool:

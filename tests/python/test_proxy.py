@@ -35,6 +35,14 @@ def test_renders_for_other_programs() -> None:
     assert set(envoy) == {"envoy.yaml", "lds.yaml", "cds.yaml"}
 
 
+def test_render_refuses_a_prefix_that_haproxy_has_no_way_to_write() -> None:
+    for bad in ("/etc/my files/", 'a"/', "a,b/", "a)/", "#/", "a\\b/", "a\n/"):
+        with pytest.raises(ValueError, match="file name"):
+            render(TEXTS, "haproxy", file_prefix=bad)
+    assert render(TEXTS, "haproxy", file_prefix="/srv/\u00e4-1.2_%41/")
+    assert render(TEXTS, "envoy", file_prefix="/etc/my files/")
+
+
 def test_a_set_may_name_files_of_records() -> None:
     assert list(render(WITH_FILES, "envoy", record_files=RECORD_FILES)) == ["hcp/vlan"]
     assert list(route_tables(WITH_FILES, record_files=RECORD_FILES)) == ["hcp/vlan"]

@@ -24,6 +24,8 @@ py::dict render_servers(const py::dict& texts, const std::string& target_name, c
                         const ProxyRenderOptions& options) {
   const auto target = parse_proxy_target(target_name);
   if (!target) throw py::value_error("'" + target_name + "' is not a target");
+  if (!may_be_file_prefix(*target, options.file_prefix))
+    throw py::value_error("'" + options.file_prefix + "' can't begin a file name in such a configuration");
   const SourceFiles files{to_sources(texts), to_sources(observed), to_sources(endpoints), to_records(record_files)};
   const auto config = [&] {
     const py::gil_scoped_release no_gil;
@@ -89,7 +91,8 @@ Returns:
     dict[str, dict[str, str]]: text by file name, by server ("namespace/name").
 Raises:
     SpecError: the set is wrong.
-    ValueError: no such target.)doc");
+    ValueError: no such target, or for HAProxy a prefix with blanks, quotes, backslashes, commas, parentheses or
+        number signs.)doc");
   py::class_<EngineStats::PerEndpoint>(m, "EndpointStats", "Counters and state of one endpoint.")
       .def_readonly("total", &EngineStats::PerEndpoint::total, "int: connections.")
       .def_readonly("active", &EngineStats::PerEndpoint::active, "int: gauge.")

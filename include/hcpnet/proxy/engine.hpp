@@ -105,7 +105,7 @@ struct EngineStats {
     std::uint64_t total = 0, active = 0, connect_failures = 0;
     std::uint64_t connect_timeouts = 0, limit_refused = 0, bytes_to_backend = 0, bytes_to_client = 0;
     std::uint64_t health_checks = 0, health_check_failures = 0, ejections = 0;
-    /// Not made: the endpoint's last one still waited for its turn, or a descriptor was missing.
+    /// Not made: the endpoint's last one still waited for its turn, or a descriptor or an address was missing.
     std::uint64_t health_checks_left_out = 0;
     std::map<Endpoint, PerEndpoint> endpoints;  ///< that were used or checked
   };

@@ -38,4 +38,7 @@ struct ProxyHeader {
 [[nodiscard]] std::vector<std::uint8_t> encode_proxy_header(ProxyHeaderVersion version,
                                                             const ProxyHeader::Addresses& addresses);
 
+/// A header for a connection that the sender makes for itself, such as a health check: LOCAL, in version 1 UNKNOWN.
+[[nodiscard]] std::vector<std::uint8_t> encode_own_proxy_header(ProxyHeaderVersion version);
+
 }  // namespace hcpnet::proxy

@@ -24,7 +24,11 @@ struct ProxyRenderOptions {
   std::string file_prefix;   ///< in front of file names inside the configuration: "/etc/haproxy/"
 };
 
-/// The files of one server, the main file first; its limits are those of its policy. Warnings, by code: "no-sources",
+/// Whether file names in a configuration for this program can begin so. HAProxy has no way to write some characters.
+[[nodiscard]] bool may_be_file_prefix(ProxyTarget target, std::string_view prefix) noexcept;
+
+/// The files of one server, the main file first; its limits are those of its policy. Precondition:
+/// may_be_file_prefix(target, options.file_prefix). Warnings, by code: "no-sources",
 /// "not-expressible" (docs/proxy.md).
 [[nodiscard]] std::vector<RenderedFile> render_proxy(const ProxyServerConfig& server, ProxyTarget target,
                                                      const ProxyRenderOptions& options, Diagnostics& warnings);

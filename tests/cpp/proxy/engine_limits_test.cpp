@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <hcpnet/proxy/proxy_header.hpp>
 #include <hcpnet/tls/client_hello.hpp>
 #include <stdexcept>
 
@@ -301,6 +302,24 @@ TEST_F(HealthTest, ATlsCheckWantsAServerHello) {
   again.send(std::string("\x15\x03\x03\x00\x02\x02\x28", 7));  // an alert
   ASSERT_TRUE(run_until([&] { return checks() == 3; }));
   EXPECT_EQ(engine->stats().backends.at("a.test").health_check_failures, 2u);
+}
+
+TEST_F(HealthTest, AQuestionComesAsAConnectionOfAClientWould) {
+  RouteConfig config = checked({server.endpoint()}, {.kind = HealthCheck::Kind::tls});
+  config.backends[0].proxy_header = ProxyHeaderVersion::v2;
+  config.listeners[0].dial_from = {Ipv4(127, 0, 0, 77)};
+  start(config);
+  Peer probe = server.accept();
+  EXPECT_EQ(probe.socket().remote_endpoint().address().to_string(), "127.0.0.77");
+  const std::string first = probe.receive(16);
+  const auto header = parse_proxy_header(as_bytes(first));
+  ASSERT_TRUE(header.has_value()) << header.error().message();
+  EXPECT_EQ(header->consumed_bytes, first.size());
+  EXPECT_FALSE(header->addresses.has_value()) << "it is the proxy's own";
+  EXPECT_EQ(probe.receive(1), "\x16") << "and then the hello";
+  probe.send(std::string("\x16\x03\x03\x00\x40\x02", 6));
+  ASSERT_TRUE(run_until([&] { return checks() == 1; }));
+  EXPECT_TRUE(is_healthy(server.endpoint()));
 }
 
 TEST_F(HealthTest, NothingIsAskedOnceTheEngineStops) {

@@ -52,6 +52,22 @@ TEST(ProxyHeaderCodec, ReadsAndWritesWhatTheSpecificationShows) {
   }
 }
 
+TEST(ProxyHeaderCodec, WhoSpeaksForItselfSaysSo) {
+  const auto own = [](ProxyHeaderVersion version) {
+    const auto bytes = encode_own_proxy_header(version);
+    return std::string(bytes.begin(), bytes.end());
+  };
+  EXPECT_EQ(own(ProxyHeaderVersion::v1), "PROXY UNKNOWN\r\n");
+  EXPECT_EQ(own(ProxyHeaderVersion::v2), kSignature + std::string("\x20\0\0\0", 4));
+  EXPECT_EQ(own(ProxyHeaderVersion::none), "");
+  for (const auto version : {ProxyHeaderVersion::v1, ProxyHeaderVersion::v2}) {
+    const auto header = parse(own(version));
+    ASSERT_TRUE(header.has_value()) << header.error().message();
+    EXPECT_FALSE(header->addresses.has_value());
+    EXPECT_EQ(header->consumed_bytes, own(version).size());
+  }
+}
+
 TEST(ProxyHeaderCodec, EveryProperPrefixNeedsMore) {
   for (const Golden& golden : goldens())
     for (std::size_t n = 0; n < golden.bytes.size(); ++n)

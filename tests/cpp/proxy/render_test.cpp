@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <hcpnet/proxy/render_envoy.hpp>
 #include <hcpnet/proxy/render_haproxy.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace hcpnet::proxy {
@@ -100,6 +101,29 @@ TEST(RenderProxy, EverythingABackendSays) {
   EXPECT_EQ(json["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]["idle_timeout"], "7s");
 }
 
+TEST(RenderProxy, OurAddressesOfBothFamilies) {
+  const IpAddress own = parse_ip_address("2001:db8::4").value();
+  RouteConfig config = small();
+  config.backends[0].endpoints.push_back({parse_ip_address("2001:db8::9").value(), 6443});
+  config.listeners[0].dial_from = {own, Ipv4(192, 0, 2, 4)};
+  EXPECT_THAT(haproxy(config), HasSubstr("  server 1 192.0.2.9:6443 source 192.0.2.4\n"
+                                         "  server 2 [2001:db8::9]:6443 source [2001:db8::4]\n"));
+  const auto address = [](const char* text) { return nlohmann::json{{"address", text}, {"port_value", 0}}; };
+  auto binding = envoy(config)["clusters"][0]["upstream_bind_config"];
+  EXPECT_EQ(binding["source_address"], address("192.0.2.4"));
+  EXPECT_EQ(binding["extra_source_addresses"][0]["address"], address("2001:db8::4"));
+
+  config.listeners[0].dial_from = {own};
+  binding = envoy(config)["clusters"][0]["upstream_bind_config"];
+  EXPECT_EQ(binding["source_address"], address("0.0.0.0")) << "no IPv6 address for an endpoint of IPv4";
+  EXPECT_EQ(binding["extra_source_addresses"][0]["address"], address("2001:db8::4"));
+
+  config.backends[0].endpoints.erase(config.backends[0].endpoints.begin());
+  binding = envoy(config)["clusters"][0]["upstream_bind_config"];
+  EXPECT_EQ(binding["source_address"], address("2001:db8::4"));
+  EXPECT_FALSE(binding.contains("extra_source_addresses"));
+}
+
 TEST(RenderProxy, NamesAreResolvedWhenThereAreNoAddresses) {
   RouteConfig config = small();
   config.backends[0].endpoints.clear();
@@ -127,13 +151,17 @@ TEST(RenderProxy, WhoMayConnect) {
   RouteConfig config = small();
   config.listeners[0].allow = {cidr("192.0.2.0/24"), cidr("2001:db8::/64")};
   config.listeners[0].deny = {cidr("192.0.2.99/32")};
+  const auto filters = envoy(config)["listeners"][0]["filter_chains"][0]["filters"];
   config.listeners[0].max_connections = 5;
   const std::string text = haproxy(config, {.settings = {.max_connections_per_source = 3}});
   EXPECT_THAT(text, HasSubstr("  maxconn 5\n"));
   EXPECT_THAT(text, HasSubstr("session reject if { src 192.0.2.99/32 }\n"));
   EXPECT_THAT(text, HasSubstr("session reject unless { src 192.0.2.0/24 2001:db8::/64 }\n"));
   EXPECT_THAT(text, HasSubstr("session reject if { sc0_conn_cur gt 3 }\n"));
-  const auto filters = envoy(config)["listeners"][0]["filter_chains"][0]["filters"];
+  Diagnostics of_envoy;
+  const EngineSettings settings{.max_connections_per_source = 3};
+  EXPECT_FALSE(render_envoy(config, {}, {.settings = settings}, of_envoy).empty());
+  EXPECT_THAT(codes(of_envoy), ElementsAre("not-expressible", "not-expressible")) << "it has neither limit";
   ASSERT_EQ(filters.size(), 3u);
   EXPECT_EQ(filters[0]["typed_config"]["rules"]["action"], "DENY");
   EXPECT_EQ(filters[1]["typed_config"]["rules"]["action"], "ALLOW");
@@ -233,6 +261,9 @@ TEST(RenderProxy, HaproxysLongestTimeIsNotExceeded) {
   RouteConfig config = small();
   config.backends[0].idle_timeout = std::chrono::hours(24 * 30);
   EXPECT_THAT(haproxy(config), HasSubstr("  timeout tunnel 2147483647ms\n"));
+  config.listeners[0].kind = ListenerKind::http;
+  EXPECT_THAT(haproxy(config), HasSubstr("  timeout server 2147483647ms\n  timeout tunnel 2147483647ms\n"))
+      << "of a request, and of what it becomes by Upgrade";
 }
 
 TEST(RenderProxy, AnAllowedNameGoesToTheRouteClosestToIt) {
@@ -331,11 +362,67 @@ TEST(RenderProxy, OnEveryAddressOfHaproxyOnlyWhatAllOfThemAllow) {
   EXPECT_THAT(merged({"a.example"}, {"b.example"}), Not(HasSubstr("bind :443"))) << "nothing, not everything";
 }
 
-TEST(RenderProxy, UdpAndBlindTcpForEnvoy) {
+/// A listener of kind TCP.
+RouteConfig blind() {
   RouteConfig config = small();
   config.listeners[0].kind = ListenerKind::tcp;
   config.routes[0].names.clear();
   config.routes[0].not_tls = true;
+  return config;
+}
+
+/// The clients of each chain of a listener, by the chain's name.
+std::map<std::string, std::vector<std::string>> clients_by_chain(const RouteConfig& config) {
+  std::map<std::string, std::vector<std::string>> found;
+  const auto listeners = envoy(config)["listeners"];
+  for (const auto& chain : listeners.at(0).at("filter_chains")) {
+    EXPECT_EQ(chain.at("filters").size(), 1u) << "none that would judge clients by what they say";
+    std::vector<std::string>& clients = found[chain.at("name").get<std::string>()];
+    const auto& match = chain.at("filter_chain_match");
+    if (!match.contains("source_prefix_ranges")) continue;
+    for (const auto& range : match["source_prefix_ranges"])
+      clients.push_back(range.at("address_prefix").get<std::string>() + '/' +
+                        std::to_string(range.at("prefix_len").get<int>()));
+  }
+  return found;
+}
+
+TEST(RenderProxy, WhereTheServerSpeaksFirstEnvoyKnowsClientsByTheirChain) {
+  using Chains = std::map<std::string, std::vector<std::string>>;
+  RouteConfig config = blind();
+  EXPECT_EQ(clients_by_chain(config), (Chains{{"b-0", {}}}));
+  config.listeners[0].deny = {cidr("192.0.2.99/32")};
+  EXPECT_EQ(clients_by_chain(config), (Chains{{"b-0", {"0.0.0.0/0", "::/0"}}, {"denied", {"192.0.2.99/32"}}}));
+  config.listeners[0].allow = {cidr("192.0.2.0/24"), cidr("192.0.2.99/32")};
+  EXPECT_EQ(clients_by_chain(config), (Chains{{"b-0", {"192.0.2.0/24"}}, {"denied", {"192.0.2.99/32"}}}))
+      << "who is denied is so whatever else allows him";
+
+  config.routes.push_back(config.routes[0]);
+  config.backends.push_back(config.backends[0]);
+  config.routes[1].backend = config.backends[1].name = "own";
+  config.routes[1].source.prefixes = {cidr("192.0.0.0/16"), cidr("203.0.113.0/24")};
+  config.listeners[0].allow.push_back(cidr("198.51.100.0/24"));
+  EXPECT_EQ(clients_by_chain(config),
+            (Chains{{"own-0", {"192.0.2.0/24"}}, {"b-1", {"198.51.100.0/24"}}, {"denied", {"192.0.2.99/32"}}}))
+      << "Envoy takes no two chains for the same clients, and the narrower claim counts";
+
+  config.listeners[0].deny = {cidr("192.0.0.0/8"), cidr("198.51.100.0/24")};
+  EXPECT_TRUE(envoy(config)["listeners"].empty()) << "nobody is left";
+}
+
+TEST(RenderProxy, DatagramsThatSomeMayNotSendAreNotForwardedByEnvoy) {
+  RouteConfig config = blind();
+  config.listeners[0].kind = ListenerKind::udp;
+  config.listeners[0].deny = {cidr("192.0.2.99/32")};
+  config.routes[0].protocol = Protocol::udp;
+  Diagnostics warnings;
+  const auto listeners = envoy(config, warnings)["listeners"];
+  EXPECT_THAT(codes(warnings), ElementsAre("not-expressible"));
+  EXPECT_TRUE(listeners.at(0).at("listener_filters").empty());
+}
+
+TEST(RenderProxy, UdpAndBlindTcpForEnvoy) {
+  RouteConfig config = blind();
   config.listeners.push_back({endpoint(4, 443)});
   config.listeners[1].kind = ListenerKind::udp;
   config.routes.push_back(config.routes[0]);
@@ -345,7 +432,9 @@ TEST(RenderProxy, UdpAndBlindTcpForEnvoy) {
   EXPECT_FALSE(listeners[0].contains("listener_filters"));
   EXPECT_EQ(listeners[0]["filter_chains"].size(), 1u);
   EXPECT_EQ(listeners[1]["address"]["socket_address"]["protocol"], "UDP");
-  EXPECT_EQ(listeners[1]["listener_filters"][0]["name"], "envoy.filters.udp_listener.udp_proxy");
+  const auto& filter = listeners[1]["listener_filters"][0];
+  EXPECT_EQ(filter["name"], "envoy.filters.udp_listener.udp_proxy");
+  EXPECT_EQ(filter["typed_config"]["idle_timeout"], "60s");
 }
 
 }  // namespace

@@ -599,7 +599,10 @@ TEST(ProxyPolicy, SaysWhatDoesNotGoTogether) {
   EXPECT_THAT(found("dialFrom: [192.0.2.4, 192.0.2.5]"), ElementsAre("bad-combination /spec/dialFrom/1"));
   EXPECT_THAT(found("dialFrom: [192.0.2.4, here]"), ElementsAre("bad-address /spec/dialFrom/1"));
   EXPECT_THAT(found("interface: fifteen-chars-x"), IsEmpty());
-  EXPECT_THAT(found("interface: sixteen-chars-xy"), ElementsAre("bad-name /spec/interface"));
+  for (const char* bad :
+       {"sixteen-chars-xy", "''", "'lo x'", "\"lo\\tx\"", "a/b", "'eth0:1'", "'.'", "'..'", "'a#b'", "'a\"b'"})
+    EXPECT_THAT(found(std::string("interface: ") + bad), ElementsAre("bad-name /spec/interface")) << bad;
+  EXPECT_THAT(found("interface: br-ex.7+x@y"), IsEmpty());
   EXPECT_THAT(found("healthCheck: {intervalSeconds: 2, timeoutSeconds: 3}"),
               ElementsAre("bad-combination /spec/healthCheck/timeoutSeconds"));
   EXPECT_THAT(found("accessLog: {template: \"%{path}\"}"), ElementsAre("bad-template /spec/accessLog/template"));
