@@ -245,8 +245,8 @@ TEST_F(RelayTest, WhereSplicingIsForbiddenBytesAreCopied) {
   const auto before = std::signal(SIGPIPE, SIG_IGN);
   start({{"a.test", {server.endpoint()}}});
   std::vector<std::pair<Peer, Peer>> tunnels;
-  for (int i = 0; i < 4; ++i) tunnels.push_back(tunnel("a.test", server));
-  const std::string sent = random_bytes(4 << 20, 7);
+  for (int i = 0; i < 32; ++i) tunnels.push_back(tunnel("a.test", server));  // enough of them busy to be spliced
+  const std::string sent = random_bytes(1 << 20, 7);
   std::vector<std::size_t> done(tunnels.size());
   std::vector<std::string> received(tunnels.size());
   bool is_forbidden = false;
