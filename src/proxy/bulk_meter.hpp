@@ -12,7 +12,7 @@ namespace hcpnet::proxy {
 /// or this one. One thread.
 class BulkMeter {
  public:
-  static constexpr std::chrono::milliseconds kPeriod{20};
+  static constexpr std::chrono::milliseconds kPeriod{100};  ///< in which each of many has a turn of a millisecond
 
   /// A direction filled a buffer. `mark` belongs to it, and begins as 0.
   void note(std::uint32_t& mark, Clock::SteadyTime now) noexcept {

@@ -17,9 +17,6 @@ namespace {
 constexpr std::uint64_t kBytesPerTurn = 4 * 1024 * 1024;
 /// The same for what comes in small pieces.
 constexpr int kReadsPerTurn = 64;
-/// Below this copying is faster: the one buffer that is used again and again stays in the cache. Measured at 1, 8 and
-/// 64 (docs/performance.md).
-constexpr std::uint32_t kSpliceFromStreams = 24;
 /// What a tunnel carries one way before the socket towards its backend is bounded. Less fits into any bound, and most
 /// connections never carry as much: they are spared three system calls. The client's is bounded by its listener.
 constexpr std::uint64_t kBoundFromBytes = 64 * 1024;

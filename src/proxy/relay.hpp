@@ -12,6 +12,10 @@
 
 namespace hcpnet::proxy {
 
+/// How many streams of a worker are busy at the same time before they are spliced. Below this copying is as fast, as
+/// the one buffer that is used again and again stays in the cache; measured at 1 to 256 (docs/performance.md).
+inline constexpr std::uint32_t kSpliceFromStreams = 96;
+
 /// Copies bytes both ways between two connected sockets until both directions have ended.
 ///
 ///   relaying --FIN of one side--> half_closed --FIN of the other--> closed(finished)

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "proxy/proxy_test.hpp"
+#include "proxy/relay.hpp"
 #include "support/vectors.hpp"
 
 namespace hcpnet::proxy {
@@ -245,8 +246,8 @@ TEST_F(RelayTest, WhereSplicingIsForbiddenBytesAreCopied) {
   const auto before = std::signal(SIGPIPE, SIG_IGN);
   start({{"a.test", {server.endpoint()}}});
   std::vector<std::pair<Peer, Peer>> tunnels;
-  for (int i = 0; i < 32; ++i) tunnels.push_back(tunnel("a.test", server));  // enough of them busy to be spliced
-  const std::string sent = random_bytes(1 << 20, 7);
+  for (std::uint32_t i = 0; i < kSpliceFromStreams + 8; ++i) tunnels.push_back(tunnel("a.test", server));
+  const std::string sent = random_bytes(1 << 19, 7);
   std::vector<std::size_t> done(tunnels.size());
   std::vector<std::string> received(tunnels.size());
   bool is_forbidden = false;

@@ -9,6 +9,7 @@
 
 #include "proxy/engine_sockets.hpp"
 #include "proxy/proxy_test.hpp"
+#include "proxy/relay.hpp"
 
 namespace hcpnet::proxy {
 namespace {
@@ -327,10 +328,10 @@ TEST_F(SettingsTest, ManyStoppedReadersOfSplicedStreamsCostNoMore) {
   with.buffers = {kReceive, kSmall};
   start(config(), with);
   std::vector<std::pair<Peer, Peer>> tunnels;
-  for (int i = 0; i < 30; ++i) tunnels.push_back(tunnel("a.test", server));
+  for (std::uint32_t i = 0; i < kSpliceFromStreams + 8; ++i) tunnels.push_back(tunnel("a.test", server));
   const std::string chunk(1 << 20, 'x');
   // Busy at the same time, and then nobody reads.
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 200; ++round) {
     for (auto& [client, backend] : tunnels) {
       std::string ignored;
       backend.send_some(chunk);

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "proxy/proxy_test.hpp"
+#include "proxy/relay.hpp"
 
 namespace hcpnet::proxy {
 namespace {
@@ -209,7 +210,7 @@ std::size_t open_descriptors() {
 }
 
 TEST_F(WorkersTest, ManyBusyStreamsLoseNothing) {  // more than are copied: these are spliced
-  constexpr std::size_t kStreams = 40, kBytes = 1024 * 1024;
+  constexpr std::size_t kStreams = 3 * kSpliceFromStreams, kBytes = 256 * 1024;
   start(test::config_for({{"a.test", {server.endpoint()}}}), threads(2));
   const std::size_t before = open_descriptors();
   std::vector<std::pair<Peer, Peer>> open;
