@@ -1,53 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <hcpnet/stack.hpp>
 
-#include <boost/asio/post.hpp>
 #include <future>
-#include <mutex>
 #include <utility>
 
+#include "runtime/loop_thread.hpp"
 #include "stack/stack_impl.hpp"
 
 namespace hcpnet {
 
 /// The thread of a stack that has one of its own. Destroyed after the implementation it runs.
-struct Stack::Thread {
-  /// Does `work` on the thread some time. False when there is no thread, and nothing to guard against.
-  template <class Work>
-  bool post(Work work) {
-    const std::lock_guard lock(mutex);
-    if (!thread.joinable()) return false;
-    boost::asio::post(io, std::move(work));
-    return true;
-  }
-  /// Also does what was posted and not begun, so that nobody waits for ever.
-  void end() {
-    const std::lock_guard lock(mutex);
-    if (!thread.joinable()) return;
-    guard.reset();
-    io.stop();
-    thread.join();
-    io.restart();
-    io.poll();
-  }
-
-  boost::asio::io_context io{1};
-  std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> guard{io.get_executor()};
-  std::mutex mutex;  ///< for `thread` as a thing that is there or not
-  std::thread thread;
-};
+struct Stack::Thread : runtime::LoopThread {};
 
 Stack::Stack(StackOptions options)
-    : thread_(std::make_unique<Thread>()), impl_(std::make_shared<Impl>(thread_->io, std::move(options))) {}
+    : thread_(std::make_unique<Thread>()), impl_(std::make_shared<Impl>(thread_->io(), std::move(options))) {}
 
 Stack::Stack(boost::asio::io_context& io, StackOptions options)
     : impl_(std::make_shared<Impl>(io, std::move(options))) {}
 
 Stack::~Stack() {
-  if (thread_ && thread_->thread.joinable()) {
-    thread_->io.stop();
-    thread_->thread.join();
-  }
+  if (thread_) thread_->abandon();
   impl_->close();
 }
 
@@ -55,23 +27,18 @@ Stack::~Stack() {
 template <class Work>
 auto Stack::call(Work work) const {
   Impl& impl = *impl_;
-  if (!thread_ || thread_->io.get_executor().running_in_this_thread()) return work(impl);
-  std::packaged_task<decltype(work(impl))()> task([&] { return work(impl); });
-  auto result = task.get_future();
-  if (!thread_->post([&task] { task(); })) return work(impl);
-  return result.get();
+  if (!thread_) return work(impl);
+  return thread_->call([&] { return work(impl); });
 }
 
 void Stack::start() {
   impl_->start();
-  if (!thread_) return;
-  const std::lock_guard lock(thread_->mutex);
-  thread_->thread = std::thread([io = &thread_->io] { io->run(); });
+  if (thread_) thread_->start();
 }
 
 Result<void, Diagnostics> Stack::reload() {
   Impl& impl = *impl_;
-  if (!thread_ || thread_->io.get_executor().running_in_this_thread()) return impl.reload_now();
+  if (!thread_ || thread_->is_here()) return impl.reload_now();
   std::promise<Result<void, Diagnostics>> outcome;
   auto result = outcome.get_future();
   const auto ask = [&] { impl.reload([&outcome](const Result<void, Diagnostics>& r) { outcome.set_value(r); }); };
@@ -118,7 +85,7 @@ std::vector<dhcp::KeptAddress> Stack::reservations() const {
 
 /// Begins `work` where the state lives, without waiting.
 void Stack::start_call(std::function<void()> work) {
-  if (!thread_ || thread_->io.get_executor().running_in_this_thread() || !thread_->post(work)) work();
+  if (!thread_ || thread_->is_here() || !thread_->post(work)) work();
 }
 
 Result<void, Diagnostics> Stack::set_endpoints(spec::EndpointMap endpoints) {

@@ -7,6 +7,9 @@ import contextlib
 import socket
 import ssl
 import struct
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -193,8 +196,8 @@ def read_all(connection: socket.socket) -> bytes:
 
 
 @contextlib.contextmanager
-def echo_server() -> Iterator[tuple[str, int]]:
-    """A backend that sends back what it got, once the client has finished."""
+def server_of(answer: Callable[[bytes], bytes]) -> Iterator[tuple[str, int]]:
+    """A backend that answers what it got, once the client has finished."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
@@ -203,9 +206,9 @@ def echo_server() -> Iterator[tuple[str, int]]:
                     connection, _ = server.accept()
                 except OSError:
                     return
-                with connection:
+                with connection, contextlib.suppress(ConnectionError):
                     connection.settimeout(TIMEOUT)
-                    connection.sendall(read_all(connection))
+                    connection.sendall(answer(read_all(connection)))
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -216,9 +219,26 @@ def echo_server() -> Iterator[tuple[str, int]]:
             thread.join()
 
 
+def echo_server() -> contextlib.AbstractContextManager[tuple[str, int]]:
+    """A backend that sends back what it got, once the client has finished."""
+    return server_of(lambda data: data)
+
+
 def through_proxy(server: tuple[str, int], payload: bytes) -> bytes:
     """Sends, ends its side, and returns what came back."""
     with socket.create_connection(server, TIMEOUT, (CLIENT, 0)) as connection:
         connection.sendall(payload)
         connection.shutdown(socket.SHUT_WR)
         return read_all(connection)
+
+
+def run_script(script: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script in a new interpreter; a hang dumps all stacks and fails."""
+    prelude = f"""
+        import faulthandler, sys
+        faulthandler.dump_traceback_later(90, exit=True)
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        import hcpnet
+    """
+    code = textwrap.dedent(prelude) + textwrap.dedent(script)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)

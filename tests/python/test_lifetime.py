@@ -8,7 +8,6 @@ import gc
 import multiprocessing
 import os
 import subprocess
-import sys
 import textwrap
 import threading
 import weakref
@@ -16,27 +15,23 @@ from pathlib import Path
 
 import hcpnet
 import pytest
-from support import Vlan, ask, bound
+from support import Vlan, ask, bound, run_script
 
 
-def run_script(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
-    """Runs a script in a new interpreter with `vlan` in `folder`; a hang dumps all stacks and fails."""
+def run_with_vlan(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script in a new interpreter with `vlan` in `folder`."""
     prelude = f"""
-        import faulthandler, pathlib, sys
-        faulthandler.dump_traceback_later(90, exit=True)
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
-        import hcpnet
+        import pathlib
         from support import Vlan, ask, bound
         vlan = Vlan(pathlib.Path({str(folder)!r}))
         vlan.write("blue")
     """
-    code = textwrap.dedent(prelude) + textwrap.dedent(script)
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    return run_script(textwrap.dedent(prelude) + textwrap.dedent(script))
 
 
 def test_ending_while_callbacks_run_never_hangs(tmp_path: Path) -> None:
     """Case PYB-01."""
-    done = run_script(
+    done = run_with_vlan(
         tmp_path,
         """
         import gc, threading, time
@@ -78,7 +73,7 @@ def test_ending_while_callbacks_run_never_hangs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("raised", ["ValueError('told')", "SystemExit(3)", "KeyboardInterrupt()"])
 def test_an_exception_in_a_callback_is_reported_and_survived(tmp_path: Path, raised: str) -> None:
     """Case PYB-03."""
-    done = run_script(
+    done = run_with_vlan(
         tmp_path,
         f"""
         def callback(event):
@@ -94,7 +89,7 @@ def test_an_exception_in_a_callback_is_reported_and_survived(tmp_path: Path, rai
 
 
 def test_an_open_stack_does_not_keep_the_interpreter(tmp_path: Path) -> None:
-    done = run_script(
+    done = run_with_vlan(
         tmp_path,
         """
         stack = hcpnet.Stack(**vlan.options(), log=lambda record: None)
@@ -117,7 +112,7 @@ def test_an_open_stack_does_not_keep_the_interpreter(tmp_path: Path) -> None:
     ],
 )
 def test_the_interpreter_ends_while_daemon_threads_call(tmp_path: Path, call: str) -> None:
-    done = run_script(
+    done = run_with_vlan(
         tmp_path,
         f"""
         import threading
@@ -140,7 +135,7 @@ def test_the_interpreter_ends_while_daemon_threads_call(tmp_path: Path, call: st
 
 
 def test_the_interpreter_ends_while_a_daemon_thread_waits_for_files(tmp_path: Path) -> None:
-    done = run_script(
+    done = run_with_vlan(
         tmp_path,
         """
         import os, threading
@@ -158,7 +153,7 @@ def test_the_interpreter_ends_while_a_daemon_thread_waits_for_files(tmp_path: Pa
 
 
 def test_the_interpreter_ends_while_a_callback_runs(tmp_path: Path) -> None:
-    done = run_script(
+    done = run_with_vlan(
         tmp_path,
         """
         import threading, time
@@ -274,7 +269,7 @@ def test_a_forked_child_makes_its_own(vlan: Vlan) -> None:
 
 
 def test_sockets_of_the_service_manager_are_served(tmp_path: Path) -> None:
-    done = run_script(
+    done = run_with_vlan(
         tmp_path,
         """
         import os, socket

@@ -38,6 +38,7 @@ def test_docstrings_name_no_cpp_type() -> None:
         hcpnet.dhcp,
         hcpnet.dns,
         hcpnet.proxy,
+        hcpnet.proxy.Engine,
     ):
         for name in dir(owner):
             doc = getattr(owner, name).__doc__ or ""
@@ -46,7 +47,16 @@ def test_docstrings_name_no_cpp_type() -> None:
 
 
 def test_everything_public_is_documented() -> None:
-    for owner in (hcpnet.Stack, hcpnet.Endpoint, hcpnet.Diagnostic, hcpnet.StackListener, hcpnet.RouteExplanation):
+    for owner in (
+        hcpnet.Stack,
+        hcpnet.Endpoint,
+        hcpnet.Diagnostic,
+        hcpnet.StackListener,
+        hcpnet.RouteExplanation,
+        hcpnet.proxy.Engine,
+        hcpnet.proxy.Backend,
+        hcpnet.proxy.Listener,
+    ):
         for name in vars(owner):
             if not name.startswith("_"):
                 assert getattr(owner, name).__doc__, (owner, name)

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proxy: routes, beginnings of connections, counters, and configurations of other programs."""
+"""The proxy: routes, an engine that follows them, beginnings of connections, and configurations of other programs."""
 
 from hcpnet._core.proxy import (
     Backend,
     BackendStats,
+    Balance,
+    BoundListener,
     Decision,
+    Ejection,
+    Engine,
     EngineStats,
+    HealthCheck,
     HttpHost,
     HttpHostReader,
     Listener,
@@ -16,6 +21,8 @@ from hcpnet._core.proxy import (
     Resolution,
     Route,
     RouteTable,
+    SocketBuffers,
+    TcpKeepalive,
     encode_proxy_header,
     parse_http_host,
     parse_proxy_header,
@@ -26,8 +33,13 @@ from hcpnet._core.proxy import (
 __all__ = [
     "Backend",
     "BackendStats",
+    "Balance",
+    "BoundListener",
     "Decision",
+    "Ejection",
+    "Engine",
     "EngineStats",
+    "HealthCheck",
     "HttpHost",
     "HttpHostReader",
     "Listener",
@@ -38,6 +50,8 @@ __all__ = [
     "Resolution",
     "Route",
     "RouteTable",
+    "SocketBuffers",
+    "TcpKeepalive",
     "encode_proxy_header",
     "parse_http_host",
     "parse_proxy_header",

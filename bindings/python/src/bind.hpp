@@ -11,8 +11,10 @@ void bind_tls(pybind11::module_& m);
 void bind_text(pybind11::module_& m);
 void bind_spec(pybind11::module_& m);
 void bind_proxy(pybind11::module_& m);
+void bind_backend(pybind11::module_& m);                            ///< adds to the module `proxy` itself
 void bind_routes(pybind11::module_& parent, pybind11::module_& m);  ///< adds to the module `proxy` itself, and above
 void bind_connection_head(pybind11::module_& m);                    ///< likewise
+void bind_engine(pybind11::module_& m);                             ///< likewise
 void bind_dhcp(pybind11::module_& m);
 void bind_dhcp6(pybind11::module_& m);
 void bind_dhcp_leases(pybind11::module_& m);  ///< adds to the module `dhcp`

@@ -52,8 +52,9 @@ void bind_proxy(py::module_& parent) {
   using namespace proxy;
   py::module_ m = parent.def_submodule(
       "proxy", "The proxy: routes, beginnings of connections, counters, and configurations of other programs.");
-  bind_routes(parent, m);
   bind_connection_head(m);
+  bind_backend(m);
+  bind_routes(parent, m);
   py::class_<Resolution>(m, "Resolution", "What a host name stands for.")
       .def(py::init([](std::vector<Endpoint> endpoints, std::optional<std::uint32_t> ttl) {
              Resolution made(std::move(endpoints));
@@ -156,6 +157,7 @@ Raises:
       .def_readonly("closed", &EngineStats::closed, "dict[str, int]: connections by close reason.")
       .def_readonly("listeners", &EngineStats::listeners, "dict[Endpoint, ListenerStats]: as configured.")
       .def_readonly("backends", &EngineStats::backends, "dict[str, BackendStats]: by name.");
+  bind_engine(m);
 }
 
 }  // namespace hcpnet::python

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <net/if.h>
 #include <pybind11/native_enum.h>
 #include <pybind11/stl.h>
 
@@ -10,6 +11,8 @@
 
 #include "bind.hpp"
 #include "casters.hpp"
+#include "ranges.hpp"
+#include "route_table.hpp"
 #include "sources.hpp"
 
 namespace py = pybind11;
@@ -18,16 +21,6 @@ namespace hcpnet::python {
 namespace {
 
 using namespace proxy;
-
-/// Compiled routes with the clients that are known to belong to clusters, unless a call says otherwise.
-struct Table {
-  std::shared_ptr<const RouteTable> routes;
-  SourceClusters clusters;
-
-  [[nodiscard]] const SourceClusters& clusters_or(const std::optional<SourceClusters>& given) const {
-    return given ? *given : clusters;
-  }
-};
 
 /// A Decision that owns what it says.
 struct MadeDecision {
@@ -81,67 +74,69 @@ void bind_explanation(py::module_& m) {
                     "list[str]: \"address:port\", or one name that is resolved; empty: closed, or nothing serves it.");
 }
 
-void bind_parts(py::module_& m) {
+Listener make_listener(const Endpoint& address, ListenerKind kind, std::vector<std::string> only_names,
+                       std::vector<Cidr> allow, std::vector<Cidr> deny, std::int64_t max_connections,
+                       std::vector<Cidr> trusted_proxies, std::string interface, std::vector<IpAddress> dial_from) {
+  if (interface.size() >= IF_NAMESIZE)  // the kernel would take its beginning
+    throw py::value_error("interface: a network interface has a name of 15 bytes at most");
+  Listener listener{address};
+  listener.kind = kind;
+  listener.only_names = std::move(only_names);
+  listener.allow = std::move(allow);
+  listener.deny = std::move(deny);
+  listener.max_connections = checked<std::size_t>("max_connections", max_connections, spec::kNoneOrConnections);
+  listener.trusted_proxies = std::move(trusted_proxies);
+  listener.interface = std::move(interface);
+  listener.dial_from = std::move(dial_from);
+  return listener;
+}
+
+void bind_listener(py::module_& m) {
   py::native_enum<ListenerKind>(m, "ListenerKind", "enum.Enum", "How a listener finds out what a connection wants.")
       .value("tls", ListenerKind::tls)
       .value("http", ListenerKind::http)
       .value("tcp", ListenerKind::tcp)
       .value("udp", ListenerKind::udp)
       .finalize();
-  py::native_enum<Protocol>(m, "Protocol", "enum.Enum", "Which listeners of a port a route is for.")
-      .value("tcp", Protocol::tcp)
-      .value("udp", Protocol::udp)
-      .finalize();
   py::class_<Listener>(m, "Listener", "An address and port that accepts connections.")
-      .def(py::init([](const Endpoint& address, ListenerKind kind, std::vector<std::string> only_names,
-                       std::vector<Cidr> allow, std::vector<Cidr> deny) {
-             Listener listener{address};
-             listener.kind = kind;
-             listener.only_names = std::move(only_names);
-             listener.allow = std::move(allow);
-             listener.deny = std::move(deny);
-             return listener;
-           }),
-           py::arg("address"), py::kw_only(), py::arg("kind") = ListenerKind::tls, py::arg("only_names") = py::tuple(),
-           py::arg("allow") = py::tuple(), py::arg("deny") = py::tuple(), R"doc(Describe a listener.
+      .def(py::init(&make_listener), py::arg("address"), py::kw_only(), py::arg("kind") = ListenerKind::tls,
+           py::arg("only_names") = py::tuple(), py::arg("allow") = py::tuple(), py::arg("deny") = py::tuple(),
+           py::arg("max_connections") = 0, py::arg("trusted_proxies") = py::tuple(), py::arg("interface") = "",
+           py::arg("dial_from") = py::tuple(), R"doc(Describe a listener.
 
 Args:
     address (Endpoint): as configured.
     kind (ListenerKind): what is read of a connection.
     only_names (Sequence[str]): names and wildcards; when not empty: no other name, and nothing nameless, is served.
     allow (Sequence[str | IPv4Network | IPv6Network]): clients; empty: all.
-    deny (Sequence[str | IPv4Network | IPv6Network]): clients that are refused although `allow` has them.)doc")
+    deny (Sequence[str | IPv4Network | IPv6Network]): clients that are refused although `allow` has them.
+    max_connections (int): open at once, up to 1,000,000; 0: only the engine's limit.
+    trusted_proxies (Sequence[str | IPv4Network | IPv6Network]): load balancers that begin each connection with a header
+        of the PROXY protocol: it is demanded of these, and of nobody else is it believed.
+    interface (str): accepts on this network interface only; empty: all.
+    dial_from (Sequence[str | IPv4Address | IPv6Address]): our own address towards backends, one of a family; the
+        system's otherwise.
+Raises:
+    ValueError: an address or network is none, a number is out of its range, or the name of the interface is too long.)doc")
       .def_readonly("address", &Listener::address, "Endpoint: as configured.")
       .def_readonly("kind", &Listener::kind, "ListenerKind: what is read of a connection.")
       .def_readonly("only_names", &Listener::only_names,
                     "list[str]: names and wildcards, in a table in lower case; empty: no restriction.")
       .def_readonly("allow", &Listener::allow, "list[IPv4Network | IPv6Network]: clients; empty: all.")
-      .def_readonly("deny", &Listener::deny, "list[IPv4Network | IPv6Network]: clients that are refused.");
-  py::class_<Backend>(m, "Backend", "Where a route leads.")
-      .def(py::init([](std::string name, std::vector<Endpoint> endpoints, std::string host, std::uint16_t port,
-                       bool is_unserved) {
-             Backend backend;
-             backend.name = std::move(name);
-             backend.endpoints = std::move(endpoints);
-             backend.host = std::move(host);
-             backend.port = port;
-             backend.is_unserved = is_unserved;
-             return backend;
-           }),
-           py::arg("name"), py::kw_only(), py::arg("endpoints") = py::tuple(), py::arg("host") = "",
-           py::arg("port") = 0, py::arg("is_unserved") = false, R"doc(Describe a backend.
+      .def_readonly("deny", &Listener::deny, "list[IPv4Network | IPv6Network]: clients that are refused.")
+      .def_readonly("max_connections", &Listener::max_connections, "int: open at once; 0: only the engine's limit.")
+      .def_readonly("trusted_proxies", &Listener::trusted_proxies,
+                    "list[IPv4Network | IPv6Network]: who sends a header of the PROXY protocol.")
+      .def_readonly("interface", &Listener::interface, "str: accepts on it only; empty: all.")
+      .def_readonly("dial_from", &Listener::dial_from,
+                    "list[IPv4Address | IPv6Address]: our own address towards backends.");
+}
 
-Args:
-    name (str): unique in a table.
-    endpoints (Sequence[Endpoint]): where it is served.
-    host (str): instead of `endpoints`, a name that is resolved.
-    port (int): with `host`.
-    is_unserved (bool): known to have no endpoint: its connections end at once; without `endpoints` and `host`.)doc")
-      .def_readonly("name", &Backend::name, "str: unique in a table.")
-      .def_readonly("endpoints", &Backend::endpoints, "list[Endpoint]: where it is served, as far as that is known.")
-      .def_readonly("host", &Backend::host, "str: a name that is resolved, where there are no `endpoints`.")
-      .def_readonly("port", &Backend::port, "int: with `host`.")
-      .def_readonly("is_unserved", &Backend::is_unserved, "bool: known to have no endpoint.");
+void bind_route(py::module_& m) {
+  py::native_enum<Protocol>(m, "Protocol", "enum.Enum", "Which listeners of a port a route is for.")
+      .value("tcp", Protocol::tcp)
+      .value("udp", Protocol::udp)
+      .finalize();
   py::class_<Route>(m, "Route", "One claim on one port.")
       .def(py::init([](std::uint16_t port, std::string backend, std::vector<std::string> names, bool no_sni,
                        bool other_sni, bool not_tls, std::vector<Cidr> source_prefixes, std::string source_cluster,
@@ -195,7 +190,8 @@ Args:
 
 void bind_routes(py::module_& parent, py::module_& m) {
   bind_explanation(parent);
-  bind_parts(m);
+  bind_listener(m);
+  bind_route(m);
   py::class_<Table>(m, "RouteTable", "Compiled routes, as a proxy asks them. Immutable; may be used from any thread.")
       .def(py::init(&build), py::arg("listeners"), py::arg("backends"), py::arg("routes"), py::kw_only(),
            py::arg("clusters") = py::dict(), R"doc(Compile routes.

@@ -205,22 +205,15 @@ Raises:
     RuntimeError: a descriptor of the service manager is no listening or datagram socket of IPv4 or IPv6.)doc";
 
 void bind_stack_class(py::module_& m) {
-  py::class_<StackOwner>(m, "Stack", kStackDoc)
-      .def(py::init(&make_stack), py::arg("files") = py::tuple(), py::kw_only(), py::arg("texts") = py::dict(),
+  py::class_<StackOwner> made(m, "Stack", kStackDoc);
+  def_with_block(made);
+  made.def(py::init(&make_stack), py::arg("files") = py::tuple(), py::kw_only(), py::arg("texts") = py::dict(),
            py::arg("observed") = py::tuple(), py::arg("endpoints") = py::tuple(), py::arg("state_dir") = "",
            py::arg("pod_addresses") = py::tuple(), py::arg("port_map") = py::dict(), py::arg("admin_socket") = "",
            py::arg("admin_tcp") = py::none(), py::arg("observe") = py::none(), py::arg("handover_socket") = "",
            py::arg("takes_over") = false, py::arg("service_manager_sockets") = false, py::arg("watch") = false,
            py::arg("only") = py::tuple(), py::arg("on_event") = py::none(), py::arg("log") = py::none(),
            py::arg("access_log") = py::none(), py::arg("resolve") = py::none(), kInitDoc)
-      .def("__enter__",
-           [](py::object self) {
-             self.cast<StackOwner&>().start();
-             return self;
-           })
-      .def(
-          "__exit__", [](StackOwner& s, const py::object&, const py::object&, const py::object&) { s.stop(); },
-          py::arg("kind"), py::arg("error"), py::arg("traceback"))
       .def("start", &StackOwner::start, R"doc(Read, check and bind everything, then serve; all or nothing.
 
 After a SpecError or an OSError nothing is left open, and it may be called again.

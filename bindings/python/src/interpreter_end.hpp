@@ -45,9 +45,9 @@ class WithoutGil {
 /// Whether the interpreter ends: then no callback is made any more.
 [[nodiscard]] bool is_interpreter_ending();
 
-/// Stacks are about to be stopped because the interpreter ends. A call that fails on another thread from now on, unless
-/// inside a callback, is held: nobody is left to whom the traceback of a daemon thread would say anything, and to print
-/// it while the interpreter ends is fatal in CPython. Needs the GIL.
+/// Stacks and engines are about to be stopped because the interpreter ends. A call that fails on another thread from
+/// now on, unless inside a callback, is held: nobody is left to whom the traceback of a daemon thread would say
+/// anything, and to print it while the interpreter ends is fatal in CPython. Needs the GIL.
 void expect_interpreter_end();
 
 /// From now on no thread but this one gets into Python code through us; waits for those that are there, a few seconds

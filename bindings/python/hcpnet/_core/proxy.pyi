@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-from typing import TypeAlias
+from types import TracebackType
+from typing import Self, TypeAlias
 
 from typing_extensions import Buffer
 
-from . import Endpoint, RouteExplanation
+from . import Endpoint, LogRecord, RouteExplanation
 
 _Address: TypeAlias = str | IPv4Address | IPv6Address
 _Network: TypeAlias = str | IPv4Network | IPv6Network
@@ -30,6 +32,10 @@ class Listener:
         only_names: Sequence[str] = (),
         allow: Sequence[_Network] = (),
         deny: Sequence[_Network] = (),
+        max_connections: int = 0,
+        trusted_proxies: Sequence[_Network] = (),
+        interface: str = "",
+        dial_from: Sequence[_Address] = (),
     ) -> None: ...
     @property
     def address(self) -> Endpoint: ...
@@ -41,6 +47,59 @@ class Listener:
     def allow(self) -> list[IPv4Network | IPv6Network]: ...
     @property
     def deny(self) -> list[IPv4Network | IPv6Network]: ...
+    @property
+    def max_connections(self) -> int: ...
+    @property
+    def trusted_proxies(self) -> list[IPv4Network | IPv6Network]: ...
+    @property
+    def interface(self) -> str: ...
+    @property
+    def dial_from(self) -> list[IPv4Address | IPv6Address]: ...
+
+class ProxyHeaderVersion(enum.Enum):
+    none = 0
+    v1 = 1
+    v2 = 2
+
+class Balance(enum.Enum):
+    round_robin = 0
+    least_connections = 1
+    random_of_two = 2
+
+class HealthCheck:
+    class Kind(enum.Enum):
+        tcp = 0
+        tls = 1
+
+    def __init__(
+        self,
+        *,
+        kind: Kind = Kind.tcp,
+        interval: timedelta = ...,
+        timeout: timedelta = ...,
+        failures: int = 3,
+        successes: int = 2,
+        server_name: str = "",
+    ) -> None: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def interval(self) -> timedelta: ...
+    @property
+    def timeout(self) -> timedelta: ...
+    @property
+    def failures(self) -> int: ...
+    @property
+    def successes(self) -> int: ...
+    @property
+    def server_name(self) -> str: ...
+
+class Ejection:
+    def __init__(self, *, failures: int = 5, duration: timedelta = ...) -> None: ...
+    @property
+    def failures(self) -> int: ...
+    @property
+    def duration(self) -> timedelta: ...
 
 class Backend:
     def __init__(
@@ -51,6 +110,15 @@ class Backend:
         host: str = "",
         port: int = 0,
         is_unserved: bool = False,
+        cluster: str = "",
+        target: str = "",
+        connect_timeout: timedelta = ...,
+        idle_timeout: timedelta | None = None,
+        balance: Balance = Balance.round_robin,
+        max_connections: int = 0,
+        health_check: HealthCheck | None = None,
+        ejection: Ejection = ...,
+        proxy_header: ProxyHeaderVersion = ProxyHeaderVersion.none,
     ) -> None: ...
     @property
     def name(self) -> str: ...
@@ -62,6 +130,24 @@ class Backend:
     def port(self) -> int: ...
     @property
     def is_unserved(self) -> bool: ...
+    @property
+    def cluster(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def connect_timeout(self) -> timedelta: ...
+    @property
+    def idle_timeout(self) -> timedelta | None: ...
+    @property
+    def balance(self) -> Balance: ...
+    @property
+    def max_connections(self) -> int: ...
+    @property
+    def health_check(self) -> HealthCheck | None: ...
+    @property
+    def ejection(self) -> Ejection: ...
+    @property
+    def proxy_header(self) -> ProxyHeaderVersion: ...
 
 class Route:
     def __init__(
@@ -139,11 +225,6 @@ class RouteTable:
         *,
         clusters: Mapping[_Address, str] | None = None,
     ) -> list[RouteExplanation]: ...
-
-class ProxyHeaderVersion(enum.Enum):
-    none = 0
-    v1 = 1
-    v2 = 2
 
 class ProxyHeader:
     class Addresses:
@@ -311,3 +392,69 @@ class EngineStats:
     def listeners(self) -> dict[Endpoint, ListenerStats]: ...
     @property
     def backends(self) -> dict[str, BackendStats]: ...
+
+class TcpKeepalive:
+    def __init__(self, *, idle: timedelta = ..., interval: timedelta = ..., probes: int = 4) -> None: ...
+    @property
+    def idle(self) -> timedelta: ...
+    @property
+    def interval(self) -> timedelta: ...
+    @property
+    def probes(self) -> int: ...
+
+class SocketBuffers:
+    def __init__(self, *, receive_bytes: int | None = None, send_bytes: int | None = None) -> None: ...
+    @property
+    def receive_bytes(self) -> int | None: ...
+    @property
+    def send_bytes(self) -> int | None: ...
+
+class BoundListener:
+    @property
+    def configured(self) -> Endpoint: ...
+    @property
+    def bound(self) -> Endpoint: ...
+    @property
+    def kind(self) -> ListenerKind: ...
+
+class Engine:
+    def __init__(
+        self,
+        table: RouteTable,
+        *,
+        workers: int = 1,
+        port_map: Mapping[int, int] = ...,
+        inspect_timeout: timedelta = ...,
+        max_hello_bytes: int = 16384,
+        max_connections: int = 10000,
+        max_connections_per_source: int = 0,
+        max_connect_attempts: int = 3,
+        connect_race_delay: timedelta = ...,
+        drain_timeout: timedelta = ...,
+        removed_route_timeout: timedelta = ...,
+        accept_backoff: timedelta = ...,
+        reserved_descriptors: int = 256,
+        udp_idle_timeout: timedelta = ...,
+        keepalive: TcpKeepalive = ...,
+        buffers: SocketBuffers = ...,
+        access_log_format: str = "",
+        resolve: Callable[[str, int], Sequence[Endpoint] | Resolution] | None = None,
+        access_log: Callable[[str], object] | None = None,
+        log: Callable[[LogRecord], object] | None = None,
+    ) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...
+    def start(self) -> None: ...
+    def stop(self, patience: timedelta | None = None) -> None: ...
+    def replace(self, table: RouteTable) -> None: ...
+    def set_source_clusters(self, clusters: Mapping[_Address, str]) -> None: ...
+    def set_other_listeners(self, listeners: Sequence[Endpoint]) -> None: ...
+    def drain(self) -> None: ...
+    @property
+    def is_draining(self) -> bool: ...
+    @property
+    def table(self) -> RouteTable: ...
+    def listeners(self) -> list[BoundListener]: ...
+    def stats(self) -> EngineStats: ...
