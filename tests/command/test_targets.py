@@ -15,8 +15,9 @@ from typing import Any, Protocol
 
 import pytest
 import yaml
+from api_server import free_port
 from hcpnet_command import Hcpnet, wait_until
-from test_envoy import Backends, client_hello, envoy_program, free_port
+from test_envoy import Backends, client_hello, envoy_program
 
 SERVER = "127.84.0.4"
 SERVICES = {
