@@ -4,6 +4,7 @@
 #include <boost/asio/ip/v6_only.hpp>
 
 #include "dns/endpoints.hpp"
+#include "runtime/close_on_exec.hpp"
 #include "runtime/close_shared.hpp"
 
 namespace hcpnet::dns {
@@ -22,6 +23,7 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 TcpListener::TcpListener(asio::any_io_executor executor, const Endpoint& at, TcpSessions& sessions)
     : acceptor_(executor), sessions_(sessions) {
   acceptor_.open(at.address.is_v4() ? tcp::v4() : tcp::v6());
+  close_on_exec(acceptor_);
   if (!at.address.is_v4()) acceptor_.set_option(asio::ip::v6_only(true));
   acceptor_.set_option(tcp::acceptor::reuse_address(true));
   acceptor_.bind({to_asio(at.address), at.port});
@@ -47,6 +49,7 @@ void TcpListener::accept() {
 
 void TcpListener::on_accept(error_code ec, tcp::socket socket) {
   if (!ec) {
+    close_on_exec(socket);
     sessions_.add(std::move(socket));
     return accept();
   }

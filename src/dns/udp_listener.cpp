@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "dns/endpoints.hpp"
+#include "runtime/close_on_exec.hpp"
 #include "runtime/close_shared.hpp"
 
 namespace hcpnet::dns {
@@ -104,6 +105,7 @@ UdpListener::UdpListener(asio::any_io_executor executor, const Endpoint& at, Por
     : socket_(executor), handler_(handler), batch_(batch), is_wildcard_(at.address.is_unspecified()) {
   const bool is_v4 = at.address.is_v4();
   socket_.open(is_v4 ? udp::v4() : udp::v6());
+  close_on_exec(socket_);
   if (!is_v4) socket_.set_option(asio::ip::v6_only(true));
   if (sharing == PortSharing::shared) enable(socket_.native_handle(), SOL_SOCKET, SO_REUSEPORT, "SO_REUSEPORT");
   set_options(at, buffer_bytes);

@@ -12,6 +12,7 @@
 
 #include "proxy/admission.hpp"
 #include "proxy/session.hpp"
+#include "runtime/close_on_exec.hpp"
 #include "runtime/close_shared.hpp"
 
 namespace hcpnet::proxy {
@@ -44,6 +45,7 @@ void Acceptor::open(const Endpoint& address, PortSharing sharing) {
   const tcp::endpoint endpoint = to_asio(address);
   error_code ec;
   acceptor_.open(endpoint.protocol(), ec);
+  if (!ec) close_on_exec(acceptor_);
   if (!ec) acceptor_.set_option(asio::socket_base::reuse_address(true), ec);
   if (!ec && address.address.is_v6()) acceptor_.set_option(asio::ip::v6_only(true), ec);
   if (!ec && sharing == PortSharing::further) ec = share_port(acceptor_.native_handle());

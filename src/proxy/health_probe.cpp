@@ -8,6 +8,7 @@
 #include <hcpnet/proxy/proxy_header.hpp>
 #include <utility>
 
+#include "runtime/close_on_exec.hpp"
 #include "tls/client_hello_writer.hpp"
 
 namespace hcpnet::proxy {
@@ -31,6 +32,7 @@ void HealthProbe::start(const Endpoint& endpoint) {
   const tcp::endpoint to = to_asio(endpoint);
   error_code lack;
   socket_.open(to.protocol(), lack);
+  if (!lack) close_on_exec(socket_);
   if (!lack && socket_.native_handle() >= worker_->first_reserved_descriptor) lack = asio::error::no_descriptors;
   if (!lack) lack = bind_to_own_address(socket_.native_handle(), dial_from_, endpoint);
   if (lack) {

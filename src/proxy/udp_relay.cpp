@@ -10,6 +10,7 @@
 #include "proxy/access.hpp"
 #include "proxy/admission.hpp"
 #include "proxy/sockets.hpp"
+#include "runtime/close_on_exec.hpp"
 #include "runtime/close_shared.hpp"
 
 namespace hcpnet::proxy {
@@ -40,6 +41,7 @@ void UdpRelay::open(const Endpoint& address, PortSharing sharing) {
   const udp::endpoint endpoint = to_udp(address);
   error_code ec;
   socket_.open(endpoint.protocol(), ec);
+  if (!ec) close_on_exec(socket_);
   if (!ec && address.address.is_v6()) socket_.set_option(asio::ip::v6_only(true), ec);
   if (!ec && sharing == PortSharing::further) ec = share_port(socket_.native_handle());
   if (!ec) ec = bind_to_interface(socket_.native_handle(), listener_.interface);
@@ -190,6 +192,7 @@ void UdpFlow::connect(std::span<const Endpoint> endpoints) {
     return fail(CloseReason::loop);
   }
   socket_.open(to.protocol(), ec);
+  if (!ec) close_on_exec(socket_);
   if (!ec && socket_.native_handle() >= worker().first_reserved_descriptor) ec = asio::error::no_descriptors;
   if (!ec) socket_.non_blocking(true, ec);
   const std::vector<IpAddress>& dial_from = relay->listener().dial_from;

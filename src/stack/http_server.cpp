@@ -17,6 +17,7 @@
 #include <set>
 #include <utility>
 
+#include "runtime/close_on_exec.hpp"
 #include "stack/own_socket_file.hpp"
 
 namespace hcpnet {
@@ -211,6 +212,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   }
 
   void serve(Protocol::socket socket) {
+    close_on_exec(socket);
     std::erase_if(sessions, [](const auto& weak) { return weak.expired(); });
     if (sessions.size() >= shared->limits.max_connections) make_room();
     const auto session = std::make_shared<Session>(std::move(socket), shared);
@@ -233,6 +235,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   void open(const Protocol::endpoint& endpoint, const std::string& what) {
     boost::system::error_code ec;
     acceptor.open(endpoint.protocol(), ec);
+    if (!ec) close_on_exec(acceptor);
     if (!ec && endpoint.protocol().family() != AF_UNIX) acceptor.set_option(asio::socket_base::reuse_address(true), ec);
     if (!ec) acceptor.bind(endpoint, ec);
     if (ec) throw boost::system::system_error(ec, what);
