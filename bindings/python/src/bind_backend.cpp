@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <pybind11/chrono.h>
 #include <pybind11/native_enum.h>
 #include <pybind11/stl.h>
 
@@ -12,6 +11,7 @@
 
 #include "bind.hpp"
 #include "casters.hpp"
+#include "durations.hpp"
 #include "ranges.hpp"
 
 namespace py = pybind11;

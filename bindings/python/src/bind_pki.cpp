@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <pybind11/chrono.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -13,6 +12,7 @@
 
 #include "bind.hpp"
 #include "casters.hpp"
+#include "durations.hpp"
 #include "errors.hpp"
 #include "interpreter_end.hpp"
 #include "utc.hpp"

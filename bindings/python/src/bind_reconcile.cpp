@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <pybind11/chrono.h>
 #include <pybind11/stl.h>
 
 #include <chrono>
@@ -10,6 +9,7 @@
 
 #include "bind.hpp"
 #include "build_options.hpp"
+#include "durations.hpp"
 #include "errors.hpp"
 #include "interpreter_end.hpp"
 #include "sources.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <pybind11/chrono.h>
 #include <pybind11/stl.h>
 
 #include <hcpnet/spec/validate.hpp>
 
 #include "bind.hpp"
 #include "casters.hpp"
+#include "durations.hpp"
 #include "errors.hpp"
 #include "interpreter_end.hpp"
 #include "sources.hpp"
