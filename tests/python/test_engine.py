@@ -5,6 +5,7 @@ import contextlib
 import errno
 import gc
 import json
+import os
 import re
 import socket
 import ssl
@@ -43,6 +44,7 @@ from support import (
     TIMEOUT,
     client_hello,
     echo_server,
+    own_sockets,
     read_all,
     run_script,
     server_of,
@@ -57,6 +59,7 @@ HTTPS = Endpoint("127.0.0.1", 443)
 ANY_PORT = {443: 0}
 NOWHERE = ("127.0.0.1", 9)
 LONG = timedelta(hours=1)  # passed only when something is broken
+TWO_TO_64_MICROSECONDS = timedelta(days=213_503_982, hours=9)  # and an hour
 
 
 def table(places: dict[str, tuple[str, int]], listener: Endpoint = HTTPS) -> RouteTable:
@@ -186,6 +189,18 @@ def test_a_table_that_cannot_be_served_changes_nothing() -> None:
         taken.close()
         with engine:
             assert len(engine.listeners()) == 1
+
+
+def test_a_start_that_fails_forgets_nothing() -> None:
+    with echo_server() as place, socket.create_server(("127.0.0.1", 0)) as taken:
+        engine = Engine(table({NAME: place}, Endpoint(*taken.getsockname())))
+        engine.set_other_listeners([Endpoint(*place)])
+        with pytest.raises(OSError, match=str(taken.getsockname()[1])):
+            engine.start()
+        taken.close()
+        with engine:
+            assert exchange(engine) == b""
+            assert engine.stats().loops_refused == 1
 
 
 def test_a_client_belongs_to_the_cluster_that_was_said() -> None:
@@ -455,9 +470,12 @@ def test_parts_show_what_they_are_made_of() -> None:
         (lambda t: Engine(t, inspect_timeout=timedelta(0)), "inspect_timeout"),
         (lambda t: Engine(t, udp_idle_timeout=timedelta(days=36_500)), "udp_idle_timeout"),
         (lambda t: Engine(t, drain_timeout=timedelta(seconds=-1)), "drain_timeout"),
+        (lambda t: Engine(t, drain_timeout=TWO_TO_64_MICROSECONDS), "drain_timeout"),
         (lambda t: Engine(t, access_log_format="%{none}"), "access_log_format"),
         (lambda t: Engine(t).stop(timedelta(seconds=-1)), "patience"),
+        (lambda t: Engine(t).stop(timedelta(microseconds=-1)), "patience"),
         (lambda _: TcpKeepalive(idle=timedelta(seconds=32_768)), "idle"),
+        (lambda _: TcpKeepalive(idle=TWO_TO_64_MICROSECONDS), "idle"),
         (lambda _: TcpKeepalive(probes=0), "probes"),
         (lambda _: SocketBuffers(send_bytes=1), "send_bytes"),
         (lambda _: Backend("a", connect_timeout=timedelta(0)), "connect_timeout"),
@@ -497,6 +515,39 @@ def test_what_a_callback_raises_costs_nobody_else(callback: str, monkeypatch: py
             assert engine.stats().resolve_failures == (callback == "resolve")
             assert exchange(engine) == HELLO
     assert set(raised) == {"told"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"), [(None, "NoneType"), ("192.0.2.1", "str"), ([("192.0.2.1", 1)], "list"), ({}, "dict")]
+)
+def test_an_answer_of_the_wrong_class_is_named(answer: object, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    raised: list[BaseException | None] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda hook: raised.append(hook.exc_value))
+    routes = table_to(Backend(NAME, host="a.internal", port=1))
+    with Engine(routes, port_map=ANY_PORT, resolve=lambda _host, _port: answer) as engine:  # type: ignore[arg-type,return-value]
+        assert exchange(engine) == b""
+        assert engine.stats().resolve_failures == 1
+    [error] = raised
+    assert isinstance(error, TypeError)
+    assert str(error) == f"returned a {kind}: a sequence of Endpoint, or a Resolution, is needed"
+
+
+def test_a_callback_inside_a_callback_changes_nothing() -> None:
+    told: list[hcpnet.LogRecord] = []
+    said: list[str] = []
+    too_much = SocketBuffers(send_bytes=1 << 30)  # which start() says
+
+    def access_log(_: str) -> None:
+        with Engine(table({}), port_map=ANY_PORT, buffers=too_much, log=told.append):
+            pass
+        with pytest.raises(hcpnet.Error) as error:
+            engine.stats()
+        said.append(str(error.value))
+
+    with echo_server() as place, Engine(table({NAME: place}), port_map=ANY_PORT, access_log=access_log) as engine:
+        assert exchange(engine) == HELLO
+    assert [record.fields["buffer"] for record in told] == ["send"]
+    assert said == ["a callback must not call the engine that called it"]
 
 
 def test_a_callback_cannot_call_its_engine() -> None:
@@ -661,6 +712,19 @@ def test_a_forked_child_makes_its_own() -> None:
     )
     said = "this engine belongs to the process that made it; after a fork make a new one"
     assert (done.stdout.splitlines(), done.stderr) == ([said, "1", "0"], "")
+
+
+def test_programs_that_are_started_do_not_get_sockets() -> None:
+    before = own_sockets()
+    routes = RouteTable(
+        [Listener(HTTPS), Listener(Endpoint("127.0.0.1", 53), kind=ListenerKind.udp)],
+        [Backend("a", is_unserved=True)],
+        [Route(443, "a", names=[NAME])],
+    )
+    with Engine(routes, workers=2, port_map=ANY_PORT | {53: 0}):
+        made = own_sockets() - before
+        assert len(made) == 4
+        assert [number for number in made if os.get_inheritable(number)] == []
 
 
 def test_the_example_runs() -> None:

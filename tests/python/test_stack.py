@@ -3,6 +3,7 @@
 
 import contextlib
 import errno
+import os
 import pathlib
 import socket
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,20 @@ import hcpnet
 import pytest
 from hcpnet import proxy
 from hcpnet.dhcp import LeaseEventKind, LeaseState
-from support import CLIENT, Vlan, ask, bound, client_hello, echo_server, release, take_lease, through_proxy, wait_for
+from support import (
+    CLIENT,
+    TIMEOUT,
+    Vlan,
+    ask,
+    bound,
+    client_hello,
+    echo_server,
+    own_sockets,
+    release,
+    take_lease,
+    through_proxy,
+    wait_for,
+)
 
 MAC = bytes.fromhex("020000000001")
 
@@ -35,6 +49,16 @@ def test_serves_dns(vlan: Vlan) -> None:
         with pytest.raises(ValueError, match="no record has the type 'ANY'"):
             stack.explain("api.blue.example.com", CLIENT, "ANY")
     assert not stack.is_running
+
+
+def test_programs_that_are_started_do_not_get_sockets(vlan: Vlan) -> None:
+    before = own_sockets()
+    with (
+        hcpnet.Stack(**vlan.options()) as stack,
+        socket.create_connection(bound(stack, "dns", 53), TIMEOUT),
+    ):
+        wait_for(lambda: stack.stats().dns["hcp/vlan"].tcp_connections == 1)
+        assert [number for number in own_sockets() - before if os.get_inheritable(number)] == []
 
 
 def test_gives_leases_and_shows_them(vlan: Vlan) -> None:

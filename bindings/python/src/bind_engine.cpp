@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <pybind11/chrono.h>
 #include <pybind11/stl.h>
 
 #include <chrono>
@@ -13,6 +12,7 @@
 
 #include "bind.hpp"
 #include "casters.hpp"
+#include "durations.hpp"
 #include "engine_owner.hpp"
 #include "ranges.hpp"
 
@@ -121,7 +121,8 @@ std::unique_ptr<EngineOwner> make_engine(const Table& table, std::int64_t worker
 constexpr const char* kEngineDoc = R"doc(A proxy that follows a RouteTable, in a thread of its own.
 
 Accepts connections, reads what names the server, chooses a backend and copies bytes both ways, never changing one. A
-context manager: serves inside the `with` block. Methods may be called from any thread, but not from its own callbacks.)doc";
+context manager: serves inside the `with` block. Methods may be called from any thread, but not from its own callbacks;
+callbacks of two engines that call each other's wait for ever.)doc";
 
 constexpr const char* kInitDoc = R"doc(Describe an engine; nothing is bound before start().
 
@@ -154,7 +155,7 @@ Args:
         before is used on, for a day at most. What any of these three raises goes to sys.unraisablehook.
     access_log (Callable[[str], object] | None): called on the engine's thread for each connection that ended, with its
         line; None: a log record instead.
-    log (Callable[[LogRecord], object] | None): likewise, for each log record.
+    log (Callable[[LogRecord], object] | None): likewise, for each log record; also within start().
 Raises:
     ValueError: a number or a time is out of its range (times, unless it says otherwise: 1 ms to 68 years), or the
         template is wrong.)doc";
@@ -195,6 +196,8 @@ Raises:
           R"doc(Take no more clients, let tunnels finish, close what is left; returns when nothing is open any more.
 
 Idempotent. May be called while another thread waits in it: the earliest end counts. Counters can still be read.
+Handlers of signals, and KeyboardInterrupt with them, wait until it returns. An engine that is there when the
+interpreter ends is stopped then.
 
 Args:
     patience (timedelta | None): for tunnels; None: drain_timeout.

@@ -65,7 +65,7 @@ void bind_proxy(py::module_& parent) {
 
 Args:
     endpoints (Sequence[Endpoint]): in the order in which to try them; none: the name stands for nothing.
-    ttl (int | None): seconds for which it may be used; None: 30.)doc");
+    ttl (int | None): seconds for which it may be used, up to 4,294,967,295; None: 30.)doc");
   m.def(
       "render",
       [](const py::dict& texts, const std::string& target, const py::dict& observed, const py::dict& endpoints,

@@ -17,8 +17,9 @@ std::unique_ptr<proxy::Engine> EngineThread::make_engine() {
 }
 
 void EngineThread::start(const Table& table) {
+  engine_->set_source_clusters(table.clusters);
+  engine_->prepare(table.routes);  // what is likely to fail, and leaves the engine as it was
   try {
-    engine_->set_source_clusters(table.clusters);
     engine_->start(table.routes);
     loop_.start();
   } catch (...) {
