@@ -528,8 +528,13 @@ void Server::Impl::commit(Pending pending) {
   changes.erase(rest.begin(), rest.end());
   if (!ended.outcome.changes.empty()) store_changes(std::move(ended));
   if (changes.empty()) return answer(pending);
+  // Who moves may still use what he leaves: his REQUEST may have waited here while another server, or a later message,
+  // gave him that. For all servers it lasts until it expires.
+  const bool is_move = std::ranges::any_of(changes, is_binding);
   std::vector<Lease> claimed;
-  for (const LeaseChange& change : changes) claimed.push_back(by_calendar(change.event.lease));
+  for (const LeaseChange& change : changes) {
+    if (!is_move || is_binding(change)) claimed.push_back(by_calendar(change.event.lease));
+  }
   shared->claim(std::move(claimed), [weak = weak_from_this(), held = std::make_shared<Pending>(std::move(pending))](
                                         SharedLeases::Result result) {
     if (const auto self = weak.lock()) self->on_claimed(std::move(*held), result);

@@ -182,6 +182,22 @@ TEST_F(DhcpSharedServer, WhatIsReleasedAtOneIsFreeAtTheOther) {
   EXPECT_EQ(to_a.ask(test::select(test_mac(2), kFirst, *address))->type(), kAck);
 }
 
+TEST_F(DhcpSharedServer, WhatAClientLeavesLastsUntilItExpires) {
+  const auto a = serve(kFirst), b = serve(kSecond);
+  const LoopbackClient to_a(a->port(), kFirst), to_b(b->port(), kSecond);
+  const auto offer = to_b.ask(test::discover(test_mac(1)));
+  ASSERT_TRUE(offer);
+  const Ipv4 given(offer->yiaddr.value() + 1);
+  ASSERT_EQ(to_a.ask(test::select(test_mac(1), kFirst, given))->type(), kAck);
+  wait_until(*b, [&](const Server& s) { return knows(s, given, LeaseState::bound); });
+  // As if it had been sent before, and had waited: the client does not hear of the answer.
+  ASSERT_EQ(to_b.ask(test::select(test_mac(1), kSecond, offer->yiaddr))->type(), kAck);
+  wait_until(*a, [&](const Server& s) { return knows(s, offer->yiaddr, LeaseState::bound); });
+  EXPECT_EQ(to_a.ask(test::select(test_mac(2), kFirst, given))->type(), kNak);
+  EXPECT_EQ(to_b.ask(test::select(test_mac(3), kSecond, given))->type(), kNak);
+  EXPECT_EQ(to_a.ask(test::renew(test_mac(1), given))->type(), kAck);
+}
+
 TEST_F(DhcpSharedServer, EachServerCountsALeaseOnce) {
   const auto a = serve(kFirst), b = serve(kSecond);
   const LoopbackClient to_a(a->port(), kFirst), to_b(b->port(), kSecond);
