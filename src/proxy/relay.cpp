@@ -90,7 +90,7 @@ void Relay::pump(Direction& d) {
 }
 
 bool Relay::is_splicing_better(const Direction& d) const noexcept {
-  return d.bulk_mark != 0 && worker().may_splice && !d.from.socket.has_urgent() &&
+  return d.is_bulk && worker().may_splice && !d.from.socket.has_urgent() &&
          worker().bulk.streams() >= kSpliceFromStreams;
 }
 
@@ -138,10 +138,8 @@ bool Relay::splice_once(Direction& d) {
 
 void Relay::note_fill(Direction& d, bool is_full) {
   touch();
-  if (is_full)
-    worker().bulk.note(d.bulk_mark, worker().timers.now());
-  else
-    d.bulk_mark = 0;
+  d.is_bulk = is_full;
+  if (is_full) worker().bulk.note(d.bulk_mark, worker().timers.now());
 }
 
 bool Relay::flush(Direction& d) {

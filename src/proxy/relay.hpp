@@ -57,6 +57,7 @@ class Relay final : public Connection, public SocketUser, public YoungTunnel {
     std::size_t end = 0;
     PipePool::Pipe pipe = {};     ///< spliced into and not yet out of; instead of `pending`
     std::uint32_t bulk_mark = 0;  ///< of the worker's BulkMeter
+    bool is_bulk = false;         ///< the last read filled a buffer
     bool has_ended = false;
     [[nodiscard]] bool is_flushed() const noexcept { return begin == end && pipe.held == 0; }
   };

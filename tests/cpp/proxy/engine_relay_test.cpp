@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "proxy/engine_sockets.hpp"
 #include "proxy/proxy_test.hpp"
 #include "proxy/relay.hpp"
 #include "support/vectors.hpp"
@@ -270,6 +271,20 @@ TEST_F(RelayTest, WhereSplicingIsForbiddenBytesAreCopied) {
     return record.message == "splice(2) is refused here, so all bytes are copied";
   };
   EXPECT_EQ(std::ranges::count_if(records, is_told), 1);
+}
+
+TEST_F(RelayTest, OneStreamThatFillsABufferNowAndThenIsNotTakenForMany) {
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  start({{"a.test", {server.endpoint()}}});
+  auto [client, backend] = tunnel("a.test", server);
+  const std::string answer = random_bytes(100 * 1024, 8);  // a full buffer, and one that is not
+  const std::size_t open = test::descriptors().size();
+  for (std::uint32_t i = 0; i < 3 * kSpliceFromStreams; ++i) {
+    backend.send(answer);
+    EXPECT_TRUE(client.receive(answer.size()) == answer);
+  }
+  EXPECT_LE(test::descriptors().size(), open) << "a pipe was made, so it is spliced";
+  std::signal(SIGPIPE, before);
 }
 
 TEST_F(RelayTest, AnIdleTunnelHoldsNoBufferAndHasNoDeadline) {
