@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include "proxy/socket.hpp"
@@ -16,6 +17,8 @@ namespace hcpnet::proxy {
 namespace {
 
 constexpr int kEventsPerTurn = 128;
+/// After which DHCP, DNS, timers and whoever else lives on this event loop have their turn.
+constexpr std::chrono::milliseconds kLongestTurn{2};
 constexpr std::uint32_t kEvents = EPOLLIN | EPOLLPRI | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 
 std::uint64_t pack(const Poller::Key& key) noexcept {
@@ -131,19 +134,25 @@ void Poller::turn() {
     if (!std::exchange(socket->is_waiting_, true)) told_.push_back(unpack(event.data.u64));
   }
   const auto self = self_;  // whoever is told may destroy this poller
+  const auto end = std::chrono::steady_clock::now() + kLongestTurn;
   for (std::size_t next = 0; *self != nullptr && next < told_.size();) {
     Socket* socket = find(told_[next++]);
     if (socket == nullptr) continue;
     try {
       socket->tell();
     } catch (...) {
-      if (*self != nullptr && next < told_.size()) {
-        again_.insert(again_.end(), told_.begin() + static_cast<std::ptrdiff_t>(next), told_.end());
-        post_turn();
-      }
+      if (*self != nullptr) put_off(next);
       throw;
     }
+    if (*self != nullptr && std::chrono::steady_clock::now() >= end) return put_off(next);
   }
+}
+
+/// Those who have not been told go before all others in the next turn.
+void Poller::put_off(std::size_t next) {
+  if (next == told_.size()) return;
+  again_.insert(again_.begin(), told_.begin() + static_cast<std::ptrdiff_t>(next), told_.end());
+  post_turn();
 }
 
 }  // namespace hcpnet::proxy

@@ -2,6 +2,7 @@
 #pragma once
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <hcpnet/result.hpp>
 #include <memory>
@@ -48,6 +49,7 @@ class Poller {
   [[nodiscard]] Socket* find(const Key& key) const noexcept;
   void arm();
   void turn();
+  void put_off(std::size_t next);
 
   boost::asio::posix::stream_descriptor epoll_;
   std::vector<Slot> slots_;

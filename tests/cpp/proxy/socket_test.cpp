@@ -9,6 +9,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <chrono>
@@ -17,6 +18,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -213,6 +215,26 @@ TEST_F(SocketTest, AUserThatThrowsTakesNothingFromTheOthers) {
   run();
   EXPECT_EQ(user_.told, 1);
   EXPECT_EQ(other.told, 1);
+}
+
+TEST_F(SocketTest, OthersHaveTheirTurnWhereMuchIsToBeDone) {
+  std::vector<FileDescriptor> peers;
+  std::vector<std::unique_ptr<Socket>> sockets;
+  for (int i = 0; i < 4; ++i) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    peers.emplace_back(ends[1]);
+    sockets.push_back(std::make_unique<Socket>(*poller_, FileDescriptor(ends[0])));
+    EXPECT_FALSE(sockets.back()->watch(user_));
+  }
+  std::vector<int> told_before;
+  user_.then = [&](Socket&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));  // longer than a turn may be
+    boost::asio::post(io_, [&] { told_before.push_back(user_.told); });
+  };
+  run();
+  EXPECT_EQ(user_.told, 4);
+  EXPECT_EQ(told_before, (std::vector{1, 2, 3, 4})) << "what was posted waits for one of them, and not for all";
 }
 
 TEST_F(SocketTest, ManySockets) {
