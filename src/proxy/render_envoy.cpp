@@ -207,7 +207,33 @@ class EnvoyRenderer {
     chains.push_back(std::move(chain));
   }
 
+  /// Envoy stays with the chains of the closest name; it does not go on to a broader claim for other clients.
+  void find_nested(const Listener& listener) {
+    std::map<std::string, std::vector<const Route*>> claims;
+    std::vector<const Route*> some;  // for some clients
+    for (const Route& route : config_.routes) {
+      if (route.port != listener.address.port || route.protocol != Protocol::tcp) continue;
+      if (!route.source.is_everyone()) some.push_back(&route);
+      for (const std::string& name : served(route, listener)) claims[name].push_back(&route);
+    }
+    for (const auto& [name, routes] : claims)
+      for (const Route* other : some) {
+        const bool is_broader = (other->other_sni && listener.only_names.empty()) ||
+                                std::ranges::any_of(other->names, [&, &n = name](const std::string& wider) {
+                                  return n != wider && is_covered(n, wider);
+                                });
+        const bool has_own = std::ranges::any_of(routes, [&](const Route* route) {
+          return route->source.is_everyone() || clients_of(route->source) == clients_of(other->source);
+        });
+        if (is_broader && !has_own)
+          warn("port " + std::to_string(listener.address.port) + ": " + name +
+               " is for some clients, and a broader claim of backend " + other->backend +
+               " for others, who are closed instead");
+      }
+  }
+
   Json tls_chains(const Listener& listener) {
+    find_nested(listener);
     Json chains = Json::array();
     for (const Route& route : config_.routes) {
       if (route.port != listener.address.port || route.protocol != Protocol::tcp) continue;
@@ -278,37 +304,93 @@ class EnvoyRenderer {
             {"filters", Json::array({std::move(filter)})}};
   }
 
-  /// One chain for each kind of client, in which what is for everyone comes after what is for these.
+  using Hosts = std::map<std::string, std::string>;  ///< domain to backend; none: closed
+  /// A route of an HTTP listener.
+  struct HttpRoute {
+    const Route* route;
+    std::vector<std::string> domains;
+    std::set<Cidr> clients;
+  };
+
+  /// One chain for each kind of client. Envoy refuses two for one range, and takes the narrowest that a client is in:
+  /// each range has all that counts for its clients.
   Json http_chains(const Listener& listener) {
-    std::map<std::set<Cidr>, Json> matches;
+    std::vector<HttpRoute> routes;
+    std::set<Cidr> ranges;
+    bool is_for_everyone = false;
     for (const Route& route : config_.routes) {
+      if (route.port != listener.address.port || route.protocol != Protocol::tcp) continue;
       Json match = Json::object();
-      if (route.port == listener.address.port && route.protocol == Protocol::tcp && add_sources(route, match))
-        matches.emplace(clients_of(route.source), std::move(match));
+      if (add_sources(route, match) && route.source.is_everyone()) is_for_everyone = true;
+      HttpRoute& known = routes.emplace_back(HttpRoute{&route, served(route, listener), clients_of(route.source)});
+      if (route.other_sni && listener.only_names.empty()) known.domains.emplace_back("*");
+      ranges.insert(known.clients.begin(), known.clients.end());
     }
     Json chains = Json::array();
-    for (auto& [clients, match] : matches) {
-      Json filters = admission(listener);
-      filters.push_back(http_filter(listener, clients));
-      chains.push_back({{"filters", std::move(filters)}, {"name", "http-" + std::to_string(chains.size())}});
-      chains.back()["filter_chain_match"] = std::move(match);
+    if (is_for_everyone) push_http_chain(chains, listener, hosts_for(nullptr, routes), Json::object());
+    std::vector<std::pair<Hosts, Json>> groups;
+    for (const Cidr& range : ranges) {
+      Hosts hosts = hosts_for(&range, routes);
+      auto group = std::ranges::find(groups, hosts, &std::pair<Hosts, Json>::first);
+      if (group == groups.end()) group = groups.emplace(group, std::move(hosts), Json::array());
+      group->second.push_back(prefix(range));
+    }
+    for (auto& [hosts, clients] : groups) {
+      Json match = Json::object();
+      match["source_prefix_ranges"] = std::move(clients);
+      push_http_chain(chains, listener, hosts, std::move(match));
     }
     return chains;
   }
 
-  Json http_filter(const Listener& listener, const std::set<Cidr>& clients) {
-    std::map<std::string, std::string> hosts;  // domain -> backend
-    for (const bool is_for_everyone : {false, true}) {
-      for (const Route& route : config_.routes) {
-        if (route.port != listener.address.port || route.protocol != Protocol::tcp ||
-            route.source.is_everyone() != is_for_everyone || (!is_for_everyone && clients_of(route.source) != clients))
-          continue;
-        for (const std::string& name : served(route, listener)) hosts.emplace(name, route.backend);
-        if (route.other_sni && listener.only_names.empty()) hosts.emplace("*", route.backend);
+  void push_http_chain(Json& chains, const Listener& listener, const Hosts& hosts, Json match) const {
+    Json filters = admission(listener);
+    filters.push_back(http_filter(listener, hosts));
+    chains.push_back({{"filters", std::move(filters)}, {"name", "http-" + std::to_string(chains.size())}});
+    chains.back()["filter_chain_match"] = std::move(match);
+  }
+
+  /// Where clients of this range go, or those of none. A name that only others may use is not for whoever has a broader
+  /// claim for everyone.
+  static Hosts hosts_for(const Cidr* range, const std::vector<HttpRoute>& routes) {
+    Hosts own;
+    Hosts common;
+    std::set<std::string> claimed;
+    for (const HttpRoute& one : routes) {
+      const bool is_own = range != nullptr && std::ranges::any_of(one.clients, [&](const Cidr& clients) {
+                            return clients.overlaps(*range) && clients.prefix_length() <= range->prefix_length();
+                          });
+      for (const std::string& domain : one.domains) {
+        claimed.insert(domain);
+        if (is_own) own.emplace(domain, one.route->backend);
+        if (one.route->source.is_everyone()) common.emplace(domain, one.route->backend);
       }
     }
+    Hosts hosts = own;
+    hosts.merge(common);
+    for (const std::string& domain : claimed)
+      if (!hosts.contains(domain)) hosts.emplace(domain, broader(own, domain));
+    return hosts;
+  }
+
+  /// The backend of the closest wildcard above a domain.
+  static std::string broader(const Hosts& hosts, const std::string& domain) {
+    std::string rest = domain.starts_with("*.") ? domain.substr(2) : domain;
+    for (auto dot = rest.find('.'); dot != std::string::npos; dot = rest.find('.')) {
+      rest.erase(0, dot + 1);
+      if (const auto known = hosts.find("*." + rest); known != hosts.end()) return known->second;
+    }
+    const auto other = hosts.find("*");
+    return other == hosts.end() ? std::string() : other->second;
+  }
+
+  [[nodiscard]] Json http_filter(const Listener& listener, const Hosts& hosts) const {
     Json virtual_hosts = Json::array();
     for (const auto& [domain, backend] : hosts) {
+      if (backend.empty()) {  // without a route: 404, as where no host matches
+        virtual_hosts.push_back({{"name", domain}, {"domains", Json::array({domain})}, {"routes", Json::array()}});
+        continue;
+      }
       // No limit of time: a reply may be a watch.
       Json action = {{"cluster", backend}, {"timeout", "0s"}};
       const auto known = std::ranges::find(config_.backends, backend, &Backend::name);

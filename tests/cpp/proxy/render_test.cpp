@@ -324,6 +324,76 @@ std::map<std::string, nlohmann::json> names_by_address(std::vector<std::string> 
   return found;
 }
 
+/// By the clients of each chain of the only listener, or "": domain to backend, "-" where it is closed.
+std::map<std::string, std::map<std::string, std::string>> hosts_by_client(const RouteConfig& config) {
+  std::map<std::string, std::map<std::string, std::string>> all;
+  const nlohmann::json rendered = envoy(config);
+  for (const auto& chain : rendered["listeners"][0]["filter_chains"]) {
+    std::map<std::string, std::string> hosts;
+    for (const auto& host : chain["filters"].back()["typed_config"]["route_config"]["virtual_hosts"])
+      hosts[host["name"].get<std::string>()] =
+          host["routes"].empty() ? std::string("-") : host["routes"][0]["route"]["cluster"].get<std::string>();
+    const auto& match = chain["filter_chain_match"];
+    if (!match.contains("source_prefix_ranges")) all[""] = hosts;
+    for (const auto& range : match.value("source_prefix_ranges", nlohmann::json::array())) {
+      const auto client = range["address_prefix"].get<std::string>() + '/' + range["prefix_len"].dump();
+      EXPECT_TRUE(all.emplace(client, hosts).second) << client << ": Envoy refuses a second chain";
+    }
+  }
+  return all;
+}
+
+/// Adds a route to a backend of its own.
+void add_route(RouteConfig& config, const std::string& backend, std::vector<std::string> names,
+               std::vector<Cidr> clients) {
+  config.backends.emplace_back().name = backend;
+  config.backends.back().endpoints = {endpoint(9, 80)};
+  Route& route = config.routes.emplace_back();
+  route.port = config.listeners.front().address.port;
+  route.names = std::move(names);
+  route.source.prefixes = std::move(clients);
+  route.backend = backend;
+}
+
+TEST(RenderProxy, OverHttpEnvoyGivesANameForSomeClientsToNobodyElse) {
+  RouteConfig config;
+  config.listeners = {{endpoint(4, 80)}};
+  config.listeners[0].kind = ListenerKind::http;
+  add_route(config, "all", {"*.h.example"}, {});
+  add_route(config, "wide", {"a.h.example"}, {cidr("10.1.0.0/16"), cidr("10.2.0.0/16")});
+  add_route(config, "narrow", {"b.h.example", "*.example"}, {cidr("10.1.0.0/16"), cidr("10.2.3.0/24")});
+  add_route(config, "third", {"c.h.example"}, {cidr("10.3.0.0/16")});
+  using Hosts = std::map<std::string, std::string>;
+  const Hosts both = {{"*.example", "narrow"},
+                      {"*.h.example", "all"},
+                      {"a.h.example", "wide"},
+                      {"b.h.example", "narrow"},
+                      {"c.h.example", "narrow"}};
+  const auto with = [](Hosts changed) {
+    changed.merge(Hosts{
+        {"*.example", "-"}, {"*.h.example", "all"}, {"a.h.example", "-"}, {"b.h.example", "-"}, {"c.h.example", "-"}});
+    return changed;
+  };
+  const std::map<std::string, Hosts> expected = {{"", with({})},
+                                                 {"10.1.0.0/16", both},
+                                                 {"10.2.0.0/16", with({{"a.h.example", "wide"}})},
+                                                 {"10.2.3.0/24", both},
+                                                 {"10.3.0.0/16", with({{"c.h.example", "third"}})}};
+  EXPECT_EQ(hosts_by_client(config), expected);
+}
+
+TEST(RenderProxy, EnvoyDoesNotGoOnToABroaderClaimForOtherClients) {
+  RouteConfig config;
+  config.listeners = {{endpoint(4, 443)}};
+  add_route(config, "one", {"a.h.example"}, {cidr("10.1.0.0/16")});
+  add_route(config, "two", {"*.h.example"}, {cidr("10.2.0.0/16")});
+  Diagnostics warnings;
+  (void)envoy(config, warnings);
+  EXPECT_THAT(codes(warnings), ElementsAre("not-expressible"));
+  config.routes[1].source = config.routes[0].source;
+  (void)envoy(config);
+}
+
 TEST(RenderProxy, OnEveryAddressEnvoyGoesByTheOneThatAClientCameTo) {
   using Names = std::map<std::string, nlohmann::json>;
   const std::string one = endpoint(4, 443).address.to_string(), other = endpoint(5, 443).address.to_string();
