@@ -252,3 +252,19 @@ def run_script(script: str) -> subprocess.CompletedProcess[str]:
     """
     code = textwrap.dedent(prelude) + textwrap.dedent(script)
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+
+
+def daemon_threads(call: str) -> str:
+    """The lines of a script that ends while four daemon threads are calling: indented as scripts of tests are."""
+    return f"""
+        under_way = threading.Barrier(5)
+        def work():
+            {call}
+            under_way.wait()
+            while True:
+                {call}
+        for _ in range(4):
+            threading.Thread(target=work, daemon=True).start()
+        under_way.wait()
+        print("alive", flush=True)
+    """

@@ -43,6 +43,7 @@ from support import (
     CLIENT,
     TIMEOUT,
     client_hello,
+    daemon_threads,
     echo_server,
     own_sockets,
     read_all,
@@ -634,16 +635,7 @@ def test_the_interpreter_ends_while_daemon_threads_call(call: str) -> None:
         f"""
         engine = Engine(table, workers=2, port_map={{443: 0}}, access_log=lambda line: None)
         engine.start()
-        under_way = threading.Barrier(5)
-        def work():
-            {call}
-            under_way.wait()
-            while True:
-                {call}
-        for _ in range(4):
-            threading.Thread(target=work, daemon=True).start()
-        under_way.wait()
-        print("alive", flush=True)
+        {daemon_threads(call)}
         """
     )
     assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import hcpnet
 import pytest
-from support import Vlan, ask, bound, run_script
+from support import Vlan, ask, bound, daemon_threads, run_script
 
 
 def run_with_vlan(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
@@ -118,16 +118,7 @@ def test_the_interpreter_ends_while_daemon_threads_call(tmp_path: Path, call: st
         import threading
         stack = hcpnet.Stack(**vlan.options(), on_event=lambda event: None, log=lambda record: None)
         stack.start()
-        under_way = threading.Barrier(5)
-        def work():
-            {call}
-            under_way.wait()
-            while True:
-                {call}
-        for _ in range(4):
-            threading.Thread(target=work, daemon=True).start()
-        under_way.wait()
-        print("alive", flush=True)
+        {daemon_threads(call)}
         """,
     )
     assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
