@@ -39,7 +39,10 @@ class ProcessGroup:
         """CPU time that the threads of its processes have used so far; those that ended do not count."""
         total = 0
         for pid in self.members():
-            for task in Path(f"/proc/{pid}/task").iterdir():
+            tasks: list[Path] = []
+            with contextlib.suppress(FileNotFoundError):
+                tasks.extend(Path(f"/proc/{pid}/task").iterdir())
+            for task in tasks:
                 with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                     total += int((task / "schedstat").read_text().split()[0])
         return total / 1e9

@@ -73,6 +73,17 @@ class Marker:
         return answer[0] if answer else None
 
 
+def wait_for_rest(proxy: Proxy, processes: int) -> None:
+    """Until the old routes are taken apart, and their processes gone: HAProxy loses a signal before that."""
+    deadline = time.perf_counter() + DEADLINE_SECONDS
+    while time.perf_counter() < deadline:
+        before = proxy.cpu_seconds()
+        time.sleep(0.1)
+        if len(proxy.members()) == processes and abs(proxy.cpu_seconds() - before) < 0.002:
+            return
+    raise RuntimeError(f"{proxy.name} does not come to rest after a reload; its output is in {proxy.log}")
+
+
 def reload_seconds(proxy: Proxy, marker: Marker, rounds: int) -> tuple[list[float], int]:
     """The seconds of each reload, and how many connections reached neither backend meanwhile."""
     deadline = time.perf_counter() + DEADLINE_SECONDS
@@ -80,8 +91,9 @@ def reload_seconds(proxy: Proxy, marker: Marker, rounds: int) -> tuple[list[floa
         if time.perf_counter() > deadline:
             raise RuntimeError(f"{proxy.name} does not route {MARKER}; its output is in {proxy.log}")
     seconds, failed = [], 0
+    processes = len(proxy.members())
     for number in range(1, rounds + 1):
-        time.sleep(1.5)  # the old routes are taken apart, and HAProxy loses a signal while it is at the last one
+        wait_for_rest(proxy, processes)
         proxy.prepare(marker.ports[number % 2])
         begin = time.perf_counter()
         proxy.reload()
